@@ -1,0 +1,17 @@
+"""The Django application."""
+
+from __future__ import annotations
+
+from django.apps import AppConfig
+from django.utils.translation import gettext_lazy as _
+
+
+class FairImportConfig(AppConfig):
+    """Registers checks and importers when Django starts."""
+
+    name = "fairimport"
+    verbose_name = _("Imports")
+    default_auto_field = "django.db.models.BigAutoField"
+
+    def ready(self) -> None:
+        from fairimport import checks  # noqa: F401  (registers the system checks)
