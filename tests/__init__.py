@@ -1,0 +1,1 @@
+"""Tests, in tiers by what they may use; see docs/architecture.md."""
