@@ -15,3 +15,6 @@ class FairImportConfig(AppConfig):
 
     def ready(self) -> None:
         from fairimport import checks  # noqa: F401  (registers the system checks)
+        from fairimport.importers import autodiscover
+
+        autodiscover()
