@@ -71,7 +71,7 @@ class Formula:
     text: str
 
 
-Cell: TypeAlias = None | str | bool | int | float | Number | Moment | CellError | Formula
+Cell: TypeAlias = str | bool | int | float | Number | Moment | CellError | Formula | None
 
 
 @dataclass(frozen=True, slots=True)
