@@ -5,13 +5,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import Any, cast
 
 from django.conf import settings as django_settings
 from django.core.signals import setting_changed
 
-__all__ = ["Settings", "settings"]
+__all__ = ["Settings", "given", "read", "settings"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,7 +74,7 @@ class _Reader:
 
     def __getattr__(self, name: str) -> Any:
         if self._current is None:
-            self._current = _read()
+            self._current = read(given())
         return getattr(self._current, name)
 
     def forget(self, *, setting: str, **_: Any) -> None:
@@ -82,11 +83,18 @@ class _Reader:
             self._current = None
 
 
-def _read() -> Settings:
-    given = getattr(django_settings, "FAIRIMPORT", {})
-    names = {field.name for field in fields(Settings)}
-    return Settings(**{k.lower(): v for k, v in given.items() if k.lower() in names})
+def given() -> Mapping[str, Any]:
+    """What the host wrote; an empty dict when that is nothing, or not a dict (a check says so)."""
+    written = getattr(django_settings, "FAIRIMPORT", {})
+    return written if isinstance(written, Mapping) else {}
 
 
-settings = _Reader()
-setting_changed.connect(settings.forget)
+def read(written: Mapping[str, Any]) -> Settings:
+    """Build `Settings` from keys in upper case; unknown keys are left to the system checks."""
+    names = {field.name.upper(): field.name for field in fields(Settings)}
+    return Settings(**{names[key]: value for key, value in written.items() if key in names})
+
+
+_reader = _Reader()
+setting_changed.connect(_reader.forget)
+settings = cast(Settings, _reader)
