@@ -7,8 +7,10 @@ from pathlib import Path
 
 import dj_database_url
 
+from demo_site.servers import socket_in, url_of
+
 BASE_DIR = Path(__file__).resolve().parent.parent
-DEMO_DIR = Path(os.environ.get("DEMO_DIR", BASE_DIR / ".demo"))
+DEMO_DIR = Path(os.environ.get("DEMO_DIR") or BASE_DIR / ".demo").absolute()
 
 SECRET_KEY = "only-for-the-demo-on-your-own-machine"  # noqa: S105  (the demo holds no secrets)
 DEBUG = os.environ.get("DEBUG", "1") == "1"
@@ -57,11 +59,16 @@ SQLITE_OPTIONS = {
     "transaction_mode": "IMMEDIATE",
     "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;",
 }
-DATABASES = {"default": dj_database_url.config(default=f"sqlite:///{DEMO_DIR / 'demo.sqlite3'}")}
+DATABASE_URL = os.environ.get("DATABASE_URL")
+DATABASES = {
+    "default": dj_database_url.parse(DATABASE_URL)
+    if DATABASE_URL
+    else {"ENGINE": "django.db.backends.sqlite3", "NAME": str(DEMO_DIR / "demo.sqlite3")}
+}
 if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
     DATABASES["default"]["OPTIONS"] = SQLITE_OPTIONS
 
-REDIS_URL = os.environ.get("REDIS_URL", f"unix://{DEMO_DIR / 'redis' / 'redis.sock'}")
+REDIS_URL = os.environ.get("REDIS_URL") or url_of(socket_in(DEMO_DIR / "redis"))
 RQ_QUEUES = {"imports": {"URL": REDIS_URL}}
 
 FAIRIMPORT = {
