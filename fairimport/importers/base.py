@@ -69,7 +69,7 @@ class Importer:
         """Called once after the last row of a run."""
 
     def prepare_row(self, row: Row, run: Any) -> None:
-        """Slow work that writes nothing here (an HTTP call); called before a transaction is open."""
+        """Slow work that writes nothing here (an HTTP call); called outside of transactions."""
 
     def check_row(self, row: Row, run: Any) -> None:
         """Look at a valid row and raise `Reject` or `Skip`; must not write."""
@@ -86,7 +86,7 @@ class Importer:
         return [self.save_row(row, run) for row in rows]
 
     def existing(self, field: str, values: Collection[Any], run: Any) -> Collection[Any]:
-        """Those of `values` that records of the tenant already have in this `key` or `unique` column."""
+        """Those of `values` that the tenant's records already have in this key or unique column."""
         return ()
 
 

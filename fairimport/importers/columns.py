@@ -27,7 +27,7 @@ KINDS: tuple[tuple[type[forms.Field], str], ...] = (
 
 
 def kind_of(field: forms.Field) -> str:
-    """The kind of value that this field takes: text int decimal bool date time datetime duration."""
+    """The kind of value that this field takes; `ref` is only what a `RefColumn` is."""
     return next((kind for cls, kind in KINDS if isinstance(field, cls)), "text")
 
 
@@ -50,10 +50,11 @@ class BoundColumn:
 class Column:
     """A column of the file and the form field that validates its cells.
 
-    `field` may be a `callable(run)` that makes the field. `header` is how the file names it (default:
-    the field's label), `aliases` are other names. `position` (from 1) says which column it is where
-    headers are equal or blank. `key` is the row's identity within the tenant (several make one key);
-    `unique` refuses records that exist. `sensitive` keeps the values out of pages and samples.
+    `field` may be a `callable(run)` that makes the field. `header` is how the file names it
+    (default: the field's label), `aliases` are other names. `position` (from 1) says which column
+    it is where headers are equal or blank. `key` is the row's identity within the tenant (several
+    make one key); `unique` refuses records that exist. `sensitive` keeps the values out of pages
+    and samples.
     """
 
     def __init__(
@@ -124,7 +125,9 @@ class RefColumn(Column):
         return "ref"
 
 
-def columns_from_form(form: type[forms.BaseForm], **options: dict[str, Any]) -> dict[str, Column]:
+def columns_from_form(
+    form: type[forms.Form | forms.ModelForm[Any]], **options: dict[str, Any]
+) -> dict[str, Column]:
     """A column for each field of a form; `options` give further arguments of `Column` by field.
 
     Fields that refer to records are refused: only a `RefColumn` knows the tenant.
