@@ -5,45 +5,38 @@ Nothing in here writes to the database.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from fairimport.importers import BoundColumn, Importer, Row
+from fairimport.runs.cleaning import Reason, Rejected, RowCleaner
+from fairimport.runs.duplicates import DuplicateFinder
+from fairimport.runs.mapping import ambiguous_positions, guess, header_names, suggest
+from fairimport.runs.orders import MIXED, order_of
+from fairimport.sheets import SheetRow, Survey
+from fairimport.sheets.values import Spec
 
-if TYPE_CHECKING:
-    from fairimport.sheets import SheetRow, Survey
+__all__ = [
+    "Binding",
+    "DuplicateFinder",
+    "Reason",
+    "Rejected",
+    "Row",
+    "bind",
+    "guess",
+    "header_names",
+    "suggest",
+]
 
-__all__ = ["Binding", "DuplicateFinder", "Reason", "Rejected", "Row", "bind", "guess", "suggest"]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reason:
-    """Why a row is refused: `field` is None when the whole row is meant.
-
-    `column` is the file's header, `code` is stable, `raw` is what the cell shows, `message` is for
-    people and in the active language.
-    """
-
-    field: str | None
-    column: str
-    code: str
-    raw: str
-    message: str
-
-    def to_json(self) -> dict[str, Any]: ...
-
-
-@dataclass(frozen=True, slots=True)
-class Rejected:
-    """A row that is refused, with every reason there is."""
-
-    number: int
-    reasons: tuple[Reason, ...]
+_DATES = ("date", "datetime")
 
 
 class Binding:
-    """An importer, a survey, a mapping and options: turns sheet rows into rows or rejections."""
+    """An importer, a survey, a mapping and options: turns sheet rows into rows or rejections.
+
+    Made once for a slice; reads the tenant's records once at most. Messages are in the language
+    that is active while it cleans.
+    """
 
     importer: Importer
     columns: Sequence[BoundColumn]
@@ -58,45 +51,110 @@ class Binding:
     unmapped: Sequence[int]
     """Positions of columns of the file that nothing is mapped to."""
 
+    def __init__(
+        self,
+        importer: Importer,
+        survey: Survey,
+        mapping: Mapping[str, int],
+        options: Mapping[str, Any],
+        run: Any,
+        *,
+        confirmed: bool = False,
+    ) -> None:
+        self.importer = importer
+        self.columns = importer.bound_columns(run)
+        known = {column.name for column in self.columns}
+        self.mapping = {f: p for f, p in mapping.items() if f in known and survey.column(p)}
+        self.missing = [c for c in self.columns if c.required and c.name not in self.mapping]
+        self.unmapped = [
+            c.position for c in survey.columns if c.position not in self.mapping.values()
+        ]
+        self._survey = survey
+        self._options = options
+        self._orders = dict(self._date_orders())
+        self.needs = self._open_questions(run, confirmed)
+        self.warnings = self._noticed()
+        self._cleaner = RowCleaner(
+            importer,
+            survey,
+            self.mapping,
+            [(column, self._spec(column)) for column in self.columns],
+            options,
+            run,
+        )
+
     def clean(self, row: SheetRow) -> Row | Rejected:
         """The typed row, or all reasons why not; `clean_all` is faster for many."""
-        ...
+        return self._cleaner.clean_all([row])[0]
 
     def clean_all(self, rows: Sequence[SheetRow]) -> list[Row | Rejected]:
         """As `clean` for each; existing records are looked up once for all of them."""
-        ...
+        return self._cleaner.clean_all(rows)
 
     def keys(self, row: SheetRow) -> dict[str, Any]:
-        """The values that may occur once in a file, by field name; keys of several columns as one."""
-        ...
+        """The values that may occur once in a file: those of unique columns by their name, and
+        under the first key column's name the value (of several: all values) of the key."""
+        return self._cleaner.keys(row)
 
+    def stated(self, row: Row) -> list[list[str] | None]:
+        """The row's values as `[kind, text]` in the order of the columns, None for blanks."""
+        return self._cleaner.stated(row)
 
-class DuplicateFinder:
-    """Marks rows whose key or unique value stands in an earlier row of the same file.
+    def _date_orders(self) -> Iterable[tuple[str, str | None]]:
+        for column in self.columns:
+            facts = self._survey.column(self.mapping.get(column.name, 0))
+            if column.kind in _DATES and facts:
+                yield column.name, order_of(facts.dates)
 
-    Feed it all rows of a file in order (while splitting); `clean` then reports the marks.
-    """
+    def _spec(self, column: BoundColumn) -> Spec:
+        chosen = str(self._options.get("date_order") or "")
+        return Spec(
+            kind=column.kind,
+            decimal_places=getattr(column.field, "decimal_places", None),
+            date_order=chosen or self._orders.get(column.name) or "",
+        )
 
-    def __init__(self, binding: Binding) -> None: ...
+    def _open_questions(self, run: Any, confirmed: bool) -> list[str]:
+        if self._survey.needs:
+            return list(self._survey.needs)
+        needs = []
+        if not confirmed and self._mapping_is_doubtful(run):
+            needs.append("column_mapping")
+        if None in self._orders.values() and not self._options.get("date_order"):
+            needs.append("date_order")
+        return needs
 
-    def mark(self, row: SheetRow) -> SheetRow:
-        """The row itself, or the row with a `duplicate_in_file` error that names the first."""
-        ...
+    def _mapping_is_doubtful(self, run: Any) -> bool:
+        if ambiguous_positions(self._survey) & set(self.mapping.values()):
+            return True
+        similar = suggest(self.importer, self._survey, self.mapping, run)
+        return any(column.name in similar for column in self.missing)
 
+    def _noticed(self) -> list[str]:
+        if self._survey.needs:  # what is noticed depends on the answer
+            return []
+        found = list(self._survey.warnings)
+        mapped = [
+            (column.kind, facts)
+            for column in self.columns
+            if (facts := self._survey.column(self.mapping.get(column.name, 0)))
+        ]
+        if not self._options.get("date_order"):
+            found += [f"date_order_from_column:{order}" for order in self._settled()]
+        if serials := sum(facts.serials for kind, facts in mapped if kind in _DATES):
+            found.append(f"serial_number_read_as_date:{serials}")
+        if texts := sum(facts.error_texts for kind, facts in mapped if kind == "text"):
+            found.append(f"text_looks_like_cell_error:{texts}")
+        return found
 
-def guess(
-    importer: Importer, survey: Survey, remembered: Mapping[str, str] | None = None
-) -> dict[str, int]:
-    """The mapping (field -> position from 1) that headers, aliases and positions tell.
-
-    `remembered` is what this tenant chose last time: field -> header.
-    """
-    ...
-
-
-def suggest(importer: Importer, survey: Survey) -> dict[str, list[int]]:
-    """For fields that `guess` leaves open: positions with a similar header, best first."""
-    ...
+    def _settled(self) -> list[str]:
+        """The orders that columns settled for dates that alone could be read in two ways."""
+        settled = []
+        for name, order in self._orders.items():
+            facts = self._survey.column(self.mapping[name])
+            if order and order != MIXED and facts and facts.dates.either:
+                settled.append(order)
+        return list(dict.fromkeys(settled))
 
 
 def bind(
@@ -105,6 +163,11 @@ def bind(
     mapping: Mapping[str, int],
     options: Mapping[str, Any],
     run: Any,
+    *,
+    confirmed: bool = False,
 ) -> Binding:
-    """Bind the columns of a file to those of an importer; reads no row."""
-    ...
+    """Bind the columns of a file to those of an importer; reads no row.
+
+    `confirmed` says that a person has seen the mapping, so that `column_mapping` is not asked.
+    """
+    return Binding(importer, survey, mapping, options, run, confirmed=confirmed)

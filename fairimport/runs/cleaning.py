@@ -1,0 +1,236 @@
+"""Rows of a sheet made typed rows of an importer, or refused with every reason there is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from django.core.exceptions import ValidationError
+
+from fairimport.importers import BoundColumn, Importer, RefColumn, Row
+from fairimport.runs.messages import DJANGO_CODES, example, row_message
+from fairimport.runs.refs import RefIndex
+from fairimport.sheets import Problem, SheetRow, Survey
+from fairimport.sheets.cells import Cell, printable
+from fairimport.sheets.cells import raw as shown
+from fairimport.sheets.values import CellRejected, Spec, ValueOptions, convert, typed
+
+__all__ = ["Reason", "Rejected", "RowCleaner"]
+
+#: Most characters of a cell that a reason repeats.
+_LONGEST = 200
+_HIDDEN = "\u2022\u2022\u2022"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reason:
+    """Why a row is refused: `field` is None when the whole row is meant.
+
+    `column` is the file's header, `code` is stable, `raw` is what the cell shows, `message` is for
+    people and in the language that was active.
+    """
+
+    field: str | None
+    column: str
+    code: str
+    raw: str
+    message: str
+
+    def to_json(self) -> dict[str, Any]:
+        """The reason as plain JSON."""
+        return asdict(self)
+
+
+@dataclass(frozen=True, slots=True)
+class Rejected:
+    """A row that is refused, with every reason there is."""
+
+    number: int
+    reasons: tuple[Reason, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Column:
+    """A mapped column with all that its cells need."""
+
+    bound: BoundColumn
+    position: int
+    header: str
+    spec: Spec
+    refs: RefIndex | None
+
+
+class RowCleaner:
+    """Cleans the rows of one slice; fields are shared by all of them, records looked up once."""
+
+    def __init__(
+        self,
+        importer: Importer,
+        survey: Survey,
+        mapping: Mapping[str, int],
+        columns: Sequence[tuple[BoundColumn, Spec]],
+        options: Mapping[str, Any],
+        run: Any,
+    ) -> None:
+        self._importer = importer
+        self._run = run
+        self._options = options
+        self._values = ValueOptions.from_json(options, date1904=survey.date1904)
+        self._names = [bound.name for bound, _spec in columns]
+        self._missing = frozenset(self._names) - set(mapping)
+        self._columns = [
+            self._column(survey, mapping[bound.name], bound, spec)
+            for bound, spec in columns
+            if bound.name in mapping
+        ]
+        self._by_position = {column.position: column for column in self._columns}
+        self._key = [c for c in self._columns if c.bound.column.key]
+        self._unique = [c for c in self._columns if c.bound.column.unique]
+
+    def _column(self, survey: Survey, position: int, bound: BoundColumn, spec: Spec) -> _Column:
+        facts = survey.column(position)
+        refs = RefIndex(bound.column, self._run) if isinstance(bound.column, RefColumn) else None
+        return _Column(bound, position, facts.label if facts else bound.label, spec, refs)
+
+    def clean_all(self, rows: Sequence[SheetRow]) -> list[Row | Rejected]:
+        """Clean each row; ask once for all of them which unique values exist."""
+        cleaned = [self._clean(row) for row in rows]
+        for column in self._unique:
+            self._refuse_existing(column, cleaned)
+        return [self._result(row, *result) for row, result in zip(rows, cleaned, strict=True)]
+
+    def _result(
+        self, row: SheetRow, values: dict[str, Any], reasons: list[Reason]
+    ) -> Row | Rejected:
+        if reasons:
+            return Rejected(row.number, tuple(reasons))
+        key = f"{getattr(self._run, 'pk', None)}:{row.number}"
+        return Row(values, number=row.number, key=key, missing=self._missing)
+
+    def _clean(self, row: SheetRow) -> tuple[dict[str, Any], list[Reason]]:
+        values: dict[str, Any] = dict.fromkeys(self._names)
+        reasons = [self._problem(problem) for problem in row.problems if self._concerns(problem)]
+        blamed = {reason.field for reason in reasons}
+        for column in self._columns:
+            if column.bound.name in blamed:
+                continue
+            cell = row.cell(column.position)
+            try:
+                values[column.bound.name] = self._value(column, cell)
+            except CellRejected as refused:
+                reasons.append(self._refused(column, refused))
+            except ValidationError as invalid:
+                reasons.extend(self._invalid(column, cell, invalid))
+        return values, reasons
+
+    def _value(self, column: _Column, cell: Cell) -> Any:
+        value = convert(cell, column.spec, self._values)
+        field = column.bound.field
+        if value is None:
+            if field.required:
+                raise CellRejected("required", "")
+            return None
+        if column.refs is not None:
+            return column.refs.find(value)
+        value = field.to_python(value)
+        if column.spec.kind != "bool":  # where "required" would mean that it must be ticked
+            field.validate(value)
+        field.run_validators(value)
+        return None if value == "" else value
+
+    def _refused(self, column: _Column, refused: CellRejected) -> Reason:
+        return self._reason(column, refused.code, refused.raw, refused.facts)
+
+    def _invalid(self, column: _Column, cell: Cell, invalid: ValidationError) -> Iterator[Reason]:
+        for error in invalid.error_list:
+            code = DJANGO_CODES.get(error.code or "", error.code or "invalid")
+            if isinstance(code, dict):
+                code = code.get(column.spec.kind, error.code or "invalid")
+            message = " ".join(error.messages)
+            yield self._reason(column, code, shown(cell), {}, message)
+
+    def _concerns(self, problem: Problem) -> bool:
+        return problem.position is None or problem.position in self._by_position
+
+    def _problem(self, problem: Problem) -> Reason:
+        code, _colon, argument = problem.code.partition(":")
+        column = self._by_position.get(problem.position or 0)
+        return self._reason(column, code, problem.raw, {"first": argument})
+
+    def _reason(
+        self,
+        column: _Column | None,
+        code: str,
+        raw: str,
+        facts: Mapping[str, Any],
+        message: str = "",
+    ) -> Reason:
+        raw = printable(raw if len(raw) <= _LONGEST else f"{raw[:_LONGEST]}\u2026")
+        if column is None:
+            return Reason(
+                field=None,
+                column="",
+                code=code,
+                raw=raw,
+                message=row_message(code, "text", {"raw": raw, **facts}),
+            )
+        if column.bound.column.sensitive and raw:
+            raw = _HIDDEN
+        kind = column.spec.kind
+        facts = {
+            "raw": raw,
+            "example": column.bound.column.example or example(kind, self._options),
+            **facts,
+        }
+        return Reason(
+            field=column.bound.name,
+            column=column.header,
+            code=code,
+            raw=raw,
+            message=message or row_message(code, kind, facts),
+        )
+
+    def _refuse_existing(
+        self, column: _Column, cleaned: list[tuple[dict[str, Any], list[Reason]]]
+    ) -> None:
+        name = column.bound.name
+        values = {v[name] for v, _reasons in cleaned if v[name] is not None}
+        existing = set(self._importer.existing(name, values, self._run)) if values else set()
+        for value, reasons in ((v[name], r) for v, r in cleaned if existing):
+            if value is not None and value in existing:
+                reasons.append(
+                    self._reason(column, "already_exists", self._text(column, value), {})
+                )
+
+    def keys(self, row: SheetRow) -> dict[str, Any]:
+        """The values that may occur once in a file, by field; see `Binding.keys`."""
+        found = {c.bound.name: self._key_value(c, row) for c in self._unique}
+        if self._key:
+            parts = [self._key_value(column, row) for column in self._key]
+            found[self._key[0].bound.name] = parts[0] if len(parts) == 1 else tuple(parts)
+        return {
+            name: value
+            for name, value in found.items()
+            if value is not None and value != (None,) * len(self._key)
+        }
+
+    def _key_value(self, column: _Column, row: SheetRow) -> Any:
+        try:
+            value = self._value(column, row.cell(column.position))
+        except (CellRejected, ValidationError):
+            return None
+        return getattr(value, "pk", value) if column.refs else value
+
+    def _text(self, column: _Column, value: Any) -> str:
+        return column.refs.name_of(value) if column.refs else str(value)
+
+    def stated(self, row: Row) -> list[list[str] | None]:
+        """The row's values as `[kind, text]` in the order of the importer's columns."""
+        kinds = {column.bound.name: column for column in self._columns}
+        return [self._stated(kinds.get(name), row[name]) for name in self._names]
+
+    def _stated(self, column: _Column | None, value: Any) -> list[str] | None:
+        if column is None or value is None:
+            return None
+        return typed(self._text(column, value) if column.refs else value, column.spec.kind)
