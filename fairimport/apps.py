@@ -14,7 +14,8 @@ class FairImportConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        from fairimport import checks  # noqa: F401  (registers the system checks)
+        """Make the system checks known, and the importers of all installed apps."""
+        from fairimport import checks  # noqa: F401  (registers them)
         from fairimport.importers import autodiscover
 
         autodiscover()
