@@ -131,6 +131,10 @@ class ImportRun(models.Model):
     """Grows when a reading or splitting job begins; an older one writes nothing."""
     split_offset = models.PositiveBigIntegerField(default=0)
     """How far into the spool splitting has come, in bytes."""
+    attempts = models.PositiveSmallIntegerField(default=0)
+    """Reading or splitting jobs begun since the last one that got on."""
+    correction = models.JSONField(default=dict, blank=True)
+    """The last corrected file: `source` while it waits, then how many rows were taken, or `code`."""
     before_done_at = models.DateTimeField(null=True, blank=True)
     after_done_at = models.DateTimeField(null=True, blank=True)
     row_seconds = models.FloatField(null=True, blank=True)
@@ -203,8 +207,7 @@ class ImportRun(models.Model):
             self.refresh_from_db(fields=["state"])
             return False
         self.state = target
-        for name, value in values.items():
-            setattr(self, name, value)
+        self.refresh_from_db(fields=[*values, "state_changed_at"])
         send = partial(run_moved.send_robust, type(self), run=self, source=source, target=target)
         transaction.on_commit(send, robust=True)
         return True

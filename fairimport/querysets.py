@@ -44,7 +44,7 @@ class RunQuerySet(models.QuerySet["ImportRun"]):
 
     def locked(self, pk: Any) -> ImportRun | None:
         """The run, locked until the end of the transaction; None when it is gone."""
-        return self.select_for_update(of=("self",)).filter(pk=pk).first()
+        return self.select_for_update(no_key=True).filter(pk=pk).first()
 
 
 class TenantLimitQuerySet(models.QuerySet["TenantLimit"]):
@@ -52,11 +52,11 @@ class TenantLimitQuerySet(models.QuerySet["TenantLimit"]):
 
     def locked(self, tenant: str) -> TenantLimit:
         """The tenant's limit, locked; made with the defaults when there is none."""
-        found = self.select_for_update().filter(tenant=tenant).first()
+        found = self.select_for_update(no_key=True).filter(tenant=tenant).first()
         if found is not None:
             return found
         self.of(tenant)
-        return self.select_for_update().get(tenant=tenant)
+        return self.select_for_update(no_key=True).get(tenant=tenant)
 
     def of(self, tenant: str) -> TenantLimit:
         """The tenant's limit; made with the defaults when there is none."""
@@ -89,4 +89,4 @@ class ChunkQuerySet(models.QuerySet["Chunk"]):
     def for_claim(self) -> ChunkQuerySet:
         """Locked; where the database can, those that another claim looks at are stepped over."""
         skip = connections[self.db].features.has_select_for_update_skip_locked
-        return self.select_for_update(of=("self",), skip_locked=skip)
+        return self.select_for_update(no_key=True, skip_locked=skip)

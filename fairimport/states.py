@@ -88,6 +88,7 @@ TRANSITIONS: dict[State, dict[State, Event]] = {
         S.RUNNING: E.CLAIM,  # a worker took the first chunk
         S.PAUSED: E.PAUSE,  # nothing has begun, so nothing has to drain
         S.CANCELLED: E.CANCEL,  # nothing has begun, so nothing has to drain
+        S.FINISHED: E.COMPLETE,  # the corrected file that came back held no row of this run
         S.FAILED: E.BREAK,  # the importer was removed from the site
     },
     S.RUNNING: {
