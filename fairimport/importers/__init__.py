@@ -2,6 +2,7 @@
 
 from fairimport.importers.base import Importer
 from fairimport.importers.columns import BoundColumn, Column, RefColumn, columns_from_form, kind_of
+from fairimport.importers.model_importer import ModelImporter
 from fairimport.importers.outcomes import Outcome, Reject, Skip
 from fairimport.importers.registry import UnknownImporter, autodiscover, register, registry
 from fairimport.importers.rows import Row
@@ -10,6 +11,7 @@ __all__ = [
     "BoundColumn",
     "Column",
     "Importer",
+    "ModelImporter",
     "Outcome",
     "RefColumn",
     "Reject",

@@ -147,7 +147,7 @@ class RowCleaner:
             code = DJANGO_CODES.get(error.code or "", error.code or "invalid")
             if isinstance(code, dict):
                 code = code.get(column.spec.kind, error.code or "invalid")
-            message = " ".join(error.messages)
+            message = f"\u201c{shown(cell)[:_LONGEST]}\u201d: {' '.join(error.messages)}"
             yield self._reason(column, code, shown(cell), {}, message)
 
     def _concerns(self, problem: Problem) -> bool:
@@ -176,6 +176,7 @@ class RowCleaner:
                 message=row_message(code, "text", {"raw": raw, **facts}),
             )
         if column.bound.column.sensitive and raw:
+            message = message.replace(raw, _HIDDEN)
             raw = _HIDDEN
         kind = column.spec.kind
         facts = {
