@@ -13,6 +13,7 @@ PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
 MODULES = sorted(
     path for top in ("fairimport", "demo_site", "bench") for path in (ROOT / top).rglob("*.py")
 )
+TOPS = ("fairimport", "demo_site", "templates")
 BANNED = {"utils", "helpers", "common", "manager", "data", "info", "process"}
 
 
@@ -39,7 +40,7 @@ def test_no_module_has_a_name_that_says_nothing() -> None:
 def test_cancelled_has_two_ls() -> None:
     """One spelling, in code and on pages."""
     single = re.compile(r"\bcancel(ed|ing)\b", re.IGNORECASE)
-    texts = [*MODULES, *(ROOT / "fairimport").rglob("*.html"), *(ROOT / "templates").rglob("*.html")]
+    texts = [*MODULES, *(page for top in TOPS for page in (ROOT / top).rglob("*.html"))]
     assert [path for path in texts if single.search(path.read_text())] == []
 
 
