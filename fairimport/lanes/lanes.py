@@ -1,0 +1,273 @@
+"""`Lanes`: the scripts of one queue as methods, and their tagged replies as values."""
+
+from __future__ import annotations
+
+import json
+import uuid
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from redis.exceptions import RedisError
+from rq.utils import now, utcformat
+
+from fairimport.conf import settings
+from fairimport.lanes import stats
+from fairimport.lanes.keys import Keys
+from fairimport.lanes.scripts import Call, Scripts
+from fairimport.lanes.values import Lapse, Lease, Limit, Reason, Snapshot, WorkerStatus
+
+if TYPE_CHECKING:
+    from redis import Redis
+
+__all__ = ["Claimed", "Closed", "Idle", "Lanes"]
+
+MICRO = 1_000_000
+ROUTE_MOST = 1000
+STRETCH = 1000  # tenants or limits of one call, so that no call blocks Redis for long
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Claimed:
+    """A job under a lease, with its hash as RQ stores it."""
+
+    lease_id: str
+    tenant: str
+    job_id: str
+    elapsed: float
+    fields: dict[bytes, bytes]
+    lapses: tuple[Lapse, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Idle:
+    """Nobody is eligible. `wait` is the time to the next deadline, in seconds."""
+
+    wait: float | None
+    live: int
+    lapses: tuple[Lapse, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Closed:
+    """The limits are not loaded, so nothing is handed out."""
+
+    lapses: tuple[Lapse, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Lanes:
+    """The fair scheduler of one queue. Every method raises redis' own errors."""
+
+    keys: Keys
+    connection: Redis
+    scripts: Scripts
+
+    @classmethod
+    def of(cls, queue: str, connection: Redis, *, clock: str | None = None) -> Lanes:
+        """The lanes of a queue; `clock` is for the simulator alone."""
+        keys = Keys(queue)
+        return cls(keys, connection, Scripts(keys, clock) if clock else Scripts(keys))
+
+    # -- what workers do ---------------------------------------------------------------------
+
+    def route(self) -> int:
+        """Bring every waiting id from RQ's list to its lane; return how many were taken."""
+        total = 0
+        while True:
+            _, taken, left = self._run("route", ROUTE_MOST)
+            total += int(taken)
+            if not left or not taken:
+                return total
+
+    def claim(self, worker: str, request: str | None = None) -> Claimed | Idle | Closed:
+        """Take the next job in fair order. Asked again with a request id, answer the same claim."""
+        request = request or uuid.uuid4().hex
+        route = self.scripts.call("route", ROUTE_MOST)
+        routed, reply = self.scripts.run_all(self.connection, [route, self._claim(worker, request)])
+        lapses: list[Lapse] = []
+        while _word(reply) == "again":
+            lapses += _lapses(reply[1])
+            reply = self._run_call(self._claim(worker, request))
+        if routed[2]:
+            self.route()
+        return _claimed(request, reply, lapses)
+
+    def renew(self, lease: Lease) -> str:
+        """Move a lease's deadline on; answer "renewed", "stop" (end soon) or "lost".
+
+        `lease.started` is taken only when Redis has lost the lease, together with everything.
+        """
+        elapsed = max(lease.deadline - lease.started, 0)
+        args = (lease.id, lease.worker, lease.tenant, lease.job_id, round(elapsed * MICRO))
+        return _word(self._run("renew", *args))
+
+    def settle(self, lease_id: str, how: str) -> bool:
+        """End a lease as "done", "failed", "yielded" or "released"; False when it was gone."""
+        return _word(self._run("settle", lease_id, how)) == "settled"
+
+    def settle_call(self, lease_id: str, how: str) -> Call:
+        """The same, to be put into somebody's transaction."""
+        return self.scripts.call("settle", lease_id, how)
+
+    def reap(self, limit: int = 16) -> list[Lapse]:
+        """Give lapsed leases' jobs back to the front of their lanes; return what lapsed."""
+        return _lapses(self._run("reap", limit)[1])
+
+    # -- limits ------------------------------------------------------------------------------
+
+    def set_limits(self, limits: Mapping[str, Limit]) -> None:
+        """Set limits of some tenants; effective with the next claim."""
+        for stretch in _stretches(limits):
+            self._run("limits", "set", 0, *stretch)
+
+    def load_limits(self, limits: Mapping[str, Limit], *, wait: float | None = None) -> None:
+        """Replace all limits and open the lanes.
+
+        Lanes that were closed open after `wait` seconds (a third of a lease unless given), so that
+        workers which outlived Redis have said by then what they hold.
+        """
+        wait = settings.lease / 3 if wait is None else wait
+        self.connection.delete(self.keys.prefix + "staged")
+        for stretch in _stretches(limits):
+            self._run("limits", "stage", 0, *stretch)
+        self._run("limits", "load", round(wait * MICRO))
+
+    def is_loaded(self) -> bool:
+        """Whether somebody has loaded the limits since Redis last lost everything."""
+        return bool(self.connection.exists(self.keys.prefix + "epoch"))
+
+    # -- looking -----------------------------------------------------------------------------
+
+    def snapshot(self, tenants: Iterable[str] | None = None, top: int = 50) -> Snapshot:
+        """The tenants now: those named, else the `top` that matter most. One round trip."""
+        names = list(tenants) if tenants is not None else []
+        if tenants is not None and not names:
+            names = [""]
+        return stats.snapshot(json.loads(self._run("snapshot", top, *names)))
+
+    def leases(self, tenant: str) -> list[Lease]:
+        """What the tenant's workers hold, the earliest deadline first."""
+        return [
+            Lease(
+                id=_text(id_),
+                tenant=tenant,
+                job_id=_text(job),
+                worker=_text(worker),
+                started=float(started) / MICRO,
+                deadline=float(deadline) / MICRO,
+            )
+            for id_, job, worker, started, deadline in self._run("leases", tenant)[1]
+        ]
+
+    def explain(self, job_id: str) -> Reason:
+        """Why a job is where it is, from the same state that decides."""
+        code, facts = self._run("explain", job_id)
+        reason = Reason(code=_text(code), facts=json.loads(facts))
+        if reason.code in ("behind", "limits_not_loaded"):
+            workers = self.workers()
+            if not workers.count:
+                return Reason(code="no_worker", facts={"last_seen": workers.last_seen})
+        if reason.code == "scheduled":
+            at = self.connection.zscore(f"{self.keys.rq}scheduled:{self.keys.queue}", job_id)
+            return Reason(code="scheduled", facts={**reason.facts, "at": at})
+        return reason
+
+    def holds(self, job_id: str) -> bool:
+        """Whether a job waits in RQ's list or a lane, or is under a live lease."""
+        return bool(self.holding([job_id]))
+
+    def holding(self, job_ids: Iterable[str]) -> set[str]:
+        """Those of the jobs that wait or are under a live lease."""
+        ids = list(job_ids)
+        return {_text(job) for job in self._run("holding", *ids)[1]} if ids else set()
+
+    def workers(self) -> WorkerStatus:
+        """Workers that claimed or renewed within two leases, by Redis' clock."""
+        seconds, micros = self.connection.time()
+        since = (seconds - max(2 * settings.lease, 5.0)) * MICRO + micros
+        with self.connection.pipeline(transaction=False) as pipeline:
+            pipeline.zcount(self.keys.workers, since, "+inf")
+            pipeline.zrange(self.keys.workers, -1, -1, withscores=True)
+            count, last = pipeline.execute()
+        return WorkerStatus(count=int(count), last_seen=last[0][1] / MICRO if last else None)
+
+    def forget_worker(self, worker: str) -> None:
+        """Note that a worker has ended, so that nobody waits for its next sign."""
+        self.connection.zrem(self.keys.workers, worker)
+
+    def lengths(self) -> Iterator[tuple[str, int]]:
+        """Tenants and how many jobs wait in their lanes, those first that are served first."""
+        for which in ("ready", "parked"):
+            first = 0
+            while True:
+                stretch = self._run("waiting", which, first, first + STRETCH - 1)[1]
+                yield from ((_text(tenant), int(count)) for tenant, count in stretch if count)
+                if len(stretch) < STRETCH:
+                    break
+                first += STRETCH
+
+    # -- taking out --------------------------------------------------------------------------
+
+    def remove(self, job_id: str, tenant: str = "") -> int:
+        """Drop a waiting job from its lane; return how many places it was in."""
+        return int(self._run("remove", job_id, tenant)[1])
+
+    def drain(self) -> int:
+        """Drop all waiting jobs of all lanes for good; return how many."""
+        total = 0
+        for tenant, _ in list(self.lengths()):
+            while dropped := int(self._run("drain", tenant, STRETCH)[1]):
+                total += dropped
+        return total
+
+    # -- inside ------------------------------------------------------------------------------
+
+    def _run(self, name: str, *args: Any) -> Any:
+        return self.scripts.run(self.connection, name, *args)
+
+    def _run_call(self, call: Call) -> Any:
+        return self.scripts.run_all(self.connection, [call])[0]
+
+    def _claim(self, worker: str, request: str) -> Call:
+        return self.scripts.call("claim", request, worker, utcformat(now()))
+
+
+def _claimed(request: str, reply: Sequence[Any], lapses: list[Lapse]) -> Claimed | Idle | Closed:
+    match [_word(reply), *reply[1:]]:
+        case ["claimed", tenant, job, elapsed, lapsed, flat]:
+            return Claimed(
+                lease_id=request,
+                tenant=_text(tenant),
+                job_id=_text(job),
+                elapsed=elapsed / MICRO,
+                fields=dict(zip(flat[::2], flat[1::2], strict=True)),
+                lapses=(*lapses, *_lapses(lapsed)),
+            )
+        case ["idle", wait, live, lapsed]:
+            seconds = max(wait, 0) / MICRO if wait != -1 else None
+            return Idle(wait=seconds, live=live, lapses=(*lapses, *_lapses(lapsed)))
+        case ["closed"]:
+            return Closed(tuple(lapses))
+    raise RedisError(f"claim answered {reply!r}")
+
+
+def _lapses(rows: Iterable[Sequence[bytes]]) -> list[Lapse]:
+    return [
+        Lapse(job_id=_text(job), tenant=_text(tenant), given_up=verdict == b"given_up")
+        for job, tenant, verdict in rows
+    ]
+
+
+def _stretches(limits: Mapping[str, Limit]) -> Iterator[list[str]]:
+    flat = [text for tenant, limit in limits.items() for text in (tenant, limit.to_json())]
+    for first in range(0, len(flat), 2 * STRETCH):
+        yield flat[first : first + 2 * STRETCH]
+
+
+def _word(reply: Sequence[Any]) -> str:
+    return _text(reply[0])
+
+
+def _text(value: bytes | str) -> str:
+    return value.decode() if isinstance(value, bytes) else value

@@ -1,0 +1,54 @@
+-- A tenant's virtual time is its score in the one set that it is in: `ready` (eligible), `parked` (has
+-- waiting jobs or leases but cannot be claimed from) or `resting` (has neither, but is ahead of the clock).
+-- In none of them it is forgotten, and comes back at the clock.
+local function stand(tenant)
+  for _, set in ipairs({ READY, PARKED, RESTING }) do
+    local v = call("ZSCORE", set, tenant)
+    if v then return tonumber(v), set end
+  end
+  return 0, nil
+end
+
+local function system_time() return tonumber(call("GET", CLOCK) or 0) end
+
+-- Who becomes eligible starts at the clock at best, and moves it by one, so that arrivals keep their order.
+local function enter(v)
+  local time = system_time()
+  if v > time then return v end
+  call("SET", CLOCK, time + 1)
+  return time + 1
+end
+
+-- Put a tenant into the set where it belongs, or forget it.
+local function place(tenant, v, from)
+  local cap = ceiling(tenant)
+  local waiting, live = call("LLEN", lane_of(tenant)), call("ZCARD", leases_of(tenant))
+  local to = nil
+  if waiting > 0 and live < cap then to = READY
+  elseif waiting > 0 or live > 0 then to = PARKED
+  elseif v > system_time() then to = RESTING
+  end
+  if to == READY and from ~= READY then v = enter(v) end
+  if from and from ~= to then call("ZREM", from, tenant) end
+  if to then call("ZADD", to, v, tenant) else call("HDEL", MEANS, tenant) end
+end
+
+-- After `tenant` was served from virtual time v at a charge: the clock is at least v, and moves on with the
+-- mean of those who compete. Without the second rule a stream of new tenants, each entering at the clock,
+-- would keep out one whose time is ahead of it. It never passes the last of the ready set.
+local function advance(v, charge, competitors)
+  local time = math.max(system_time(), v)
+  if competitors > 1 then
+    local last = call("ZRANGE", READY, -1, -1, "WITHSCORES")[2]
+    time = math.max(time, math.min(round(time + charge / competitors), tonumber(last or 0)))
+  end
+  call("SET", CLOCK, time)
+end
+
+-- Forget up to `count` resting tenants that the clock has passed.
+local function forget(count)
+  for _, tenant in ipairs(call("ZRANGEBYSCORE", RESTING, "-inf", system_time(), "LIMIT", 0, count)) do
+    call("ZREM", RESTING, tenant)
+    call("HDEL", MEANS, tenant)
+  end
+end

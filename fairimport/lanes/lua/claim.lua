@@ -1,0 +1,50 @@
+#!lua
+-- claim: take the next job of the eligible tenant with the least virtual time, under a lease.
+-- ARGV[2] request id: becomes the lease's id; asked again with it, the answer is the same claim
+-- ARGV[3] worker's name
+-- ARGV[4] the caller's time as RQ writes it
+-- RETURN  {"claimed", tenant, job, microseconds since started, lapses, the job's hash}
+--         {"idle", microseconds to the next deadline or -1, live leases, lapses}
+--         {"closed"}: limits are not loaded; nothing is handed out
+--         {"again", lapses}: so many dead ids that another call shall go on
+-- COST    O(log tenants), whatever number of them is at its cap; plus up to 16 lapses and 1,000 dead ids
+local now = clock()
+local id, worker, stamp = ARGV[2], ARGV[3], ARGV[4]
+
+local function answer(lease, lapses)
+  return { "claimed", lease.tenant, lease.job, now - lease.started, lapses, call("HGETALL", job_key(lease.job)) }
+end
+
+local function take(tenant, v, weight, job, since)
+  local competitors = call("ZCARD", READY)
+  local guess = settings.turns and 1000000 or tonumber(call("HGET", MEANS, tenant) or settings.guess)
+  local lease = { tenant = tenant, job = job, worker = worker, started = now, guess = guess, weight = weight,
+    term = settings.term }
+  local charge = round(guess / weight)
+  hold(id, lease, now + settings.term)
+  start(job, id, worker, stamp, now)
+  place(tenant, v + charge, READY)
+  advance(v, charge, competitors)
+  count_claim(now, tenant, since and math.max(now - since, 0) or 0, competitors > 1)
+  return lease
+end
+
+call("ZADD", WORKERS, now, worker)
+local held = lease_of(id)
+if held then return answer(held, {}) end
+if not open(now) then return { "closed" } end
+local lapses = reap(now, 16)
+forget(16)
+for _ = 1, 1000 do
+  local tenant, v = unpack(call("ZRANGE", READY, 0, 0, "WITHSCORES"))
+  if not tenant then
+    local first = call("ZRANGE", DEADLINES, 0, 0, "WITHSCORES")[2]
+    return { "idle", first and first - now or -1, call("ZCARD", DEADLINES), lapses }
+  end
+  local cap, weight = ceiling(tenant)
+  local job, since
+  if call("ZCARD", leases_of(tenant)) < cap then job, since = pop(tenant) end
+  if job then return answer(take(tenant, tonumber(v), weight, job, since), lapses) end
+  place(tenant, tonumber(v), READY)
+end
+return { "again", lapses }

@@ -1,0 +1,10 @@
+#!lua
+-- reap: take back leases whose deadline has passed; each is handled once, whoever asks.
+-- ARGV[2] most leases of this call
+-- RETURN  {"reaped", {{job, tenant, "back" or "given_up"}, ...}}
+-- COST    O(lapsed leases)
+local now = clock()
+local most = tonumber(ARGV[2])
+
+forget(most)
+return { "reaped", reap(now, most) }

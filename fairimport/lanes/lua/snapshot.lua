@@ -1,0 +1,59 @@
+#!lua flags=no-writes
+-- snapshot: the tenants now, with the fairness numbers of the last five minutes.
+-- ARGV[2] most tenants when none is named: those with leases or waiting jobs, then the longest waits
+-- ARGV[3...] tenants
+-- RETURN  JSON: {open, eligible, inbox, live, workers, all = {...}, tenants = {name = {...}}}; times in microseconds
+-- COST    O(tenants asked for * log tenants)
+local now = clock()
+local most, names, seen = tonumber(ARGV[2]), {}, {}
+
+local function want(tenant)
+  if seen[tenant] or #names >= most then return end
+  seen[tenant] = true
+  table.insert(names, tenant)
+end
+
+-- Sum the buckets of the window; `run`, `contended` and `turn` are maxima.
+local function window(suffix)
+  local sums = {}
+  for back = 0, 5 do
+    local flat = call("HGETALL", OWN .. "stats:" .. minute(now - back * 60000000) .. suffix)
+    for index = 1, #flat, 2 do
+      local field, value = flat[index], tonumber(flat[index + 1])
+      local largest = field == "run" or field == "contended" or field == "turn"
+      sums[field] = largest and math.max(sums[field] or 0, value) or (sums[field] or 0) + value
+    end
+  end
+  return sums
+end
+
+local function state(tenant)
+  local cap, weight, limit = ceiling(tenant)
+  local v, set = stand(tenant)
+  return {
+    waiting = call("LLEN", lane_of(tenant)), in_flight = call("ZCARD", leases_of(tenant)),
+    cap = limit and limit.cap or cap, weight = weight, paused = limit and limit.paused or false,
+    by = limit and limit.by or "", at = limit and type(limit.at) == "number" and limit.at or nil,
+    ahead = set == READY and call("ZRANK", READY, tenant) or nil, lead = v - system_time(),
+    stats = window(":" .. tenant),
+  }
+end
+
+if #ARGV > 2 then
+  most = #ARGV
+  for index = 3, #ARGV do want(ARGV[index]) end
+else
+  for _, set in ipairs({ PARKED, READY }) do
+    for _, tenant in ipairs(call("ZRANGE", set, 0, most - 1)) do want(tenant) end
+  end
+  for back = 0, 5 do
+    for _, tenant in ipairs(call("ZREVRANGE", OWN .. "slow:" .. minute(now - back * 60000000), 0, most - 1)) do want(tenant) end
+  end
+end
+local tenants = {}
+for _, tenant in ipairs(names) do tenants[tenant] = state(tenant) end
+return cjson.encode({
+  open = open(now), eligible = call("ZCARD", READY), inbox = call("LLEN", INBOX) + call("LLEN", LANDING),
+  live = call("ZCARD", DEADLINES), all = window(""), tenants = tenants,
+  workers = call("ZCOUNT", WORKERS, now - math.max(2 * settings.term, 5000000), "+inf"),
+})

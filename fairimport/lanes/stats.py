@@ -1,0 +1,108 @@
+"""The fairness numbers: from the scripts' buckets to what people read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from fairimport.lanes.values import LaneState, Snapshot
+
+__all__ = ["quantile", "snapshot", "wait_bound"]
+
+MICRO = 1_000_000
+
+
+def quantile(bins: Mapping[int, int], share: float) -> float | None:
+    """Seconds below which `share` of the waits lie; right within five per cent, None without any.
+
+    Bin n holds waits of about 2 ** (n / 8) - 1 milliseconds, as `_stats.lua` counts them.
+    """
+    total = sum(bins.values())
+    if not total:
+        return None
+    seen = 0
+    for number in sorted(bins):
+        seen += bins[number]
+        if seen >= share * total:
+            return float(2 ** (number / 8) - 1) / 1000
+    raise AssertionError("a share is at most 1")
+
+
+def wait_bound(*, ahead: int, eligible: int, turn: float, workers: int) -> float | None:
+    """Seconds that an eligible tenant waits at most for its next claim.
+
+    See "The bounds" in docs/scheduler.md: each of the tenants ahead is served until its virtual
+    time has passed, each of the others once more, and a worker that is busy ends its turn.
+    """
+    if not workers:
+        return None
+    claims = ahead + max(eligible - 1, 0)
+    return turn * (-(-claims // workers) + 1)
+
+
+def snapshot(raw: Mapping[str, Any]) -> Snapshot:
+    """Read the reply of the script `snapshot`."""
+    every = _dict(raw["all"])
+    turn = every.get("turn", 0) / MICRO
+    seconds, jobs = every.get("us", 0) / MICRO, int(every.get("jobs", 0))
+    states = {
+        tenant: _state(tenant, _dict(row), raw, turn=turn, seconds=seconds, jobs=jobs)
+        for tenant, row in _dict(raw["tenants"]).items()
+    }
+    return Snapshot(
+        loaded=bool(raw["open"]),
+        tenants=states,
+        eligible=int(raw["eligible"]),
+        inbox=int(raw["inbox"]),
+        live=int(raw["live"]),
+        longest_run=int(every.get("run", 0)),
+        longest_run_contended=int(every.get("contended", 0)),
+        longest_turn_s=turn,
+        lapses=int(every.get("lapses", 0)),
+        workers=int(raw["workers"]),
+    )
+
+
+def _state(
+    tenant: str,
+    row: dict[str, Any],
+    raw: Mapping[str, Any],
+    *,
+    turn: float,
+    seconds: float,
+    jobs: int,
+) -> LaneState:
+    numbers = _dict(row["stats"])
+    bins = {int(key[1:]): int(count) for key, count in numbers.items() if key[0] == "w"}
+    own_seconds, own_jobs = numbers.get("us", 0) / MICRO, int(numbers.get("jobs", 0))
+    ahead = row.get("ahead")
+    bound = None
+    if ahead is not None:
+        bound = wait_bound(
+            ahead=int(ahead), eligible=int(raw["eligible"]), turn=turn, workers=int(raw["workers"])
+        )
+    return LaneState(
+        tenant=tenant,
+        waiting=int(row["waiting"]),
+        in_flight=int(row["in_flight"]),
+        cap=int(row["cap"]),
+        weight=float(row["weight"]),
+        paused=bool(row["paused"]),
+        paused_by=row["by"],
+        paused_at=row.get("at"),
+        ahead=int(ahead) if ahead is not None else None,
+        wait_p50_s=quantile(bins, 0.5),
+        wait_p95_s=quantile(bins, 0.95),
+        wait_p99_s=quantile(bins, 0.99),
+        wait_max_s=quantile(bins, 1.0),
+        wait_bound_s=bound,
+        seconds=own_seconds,
+        jobs=own_jobs,
+        share_seconds=own_seconds / seconds if seconds else None,
+        share_jobs=own_jobs / jobs if jobs else None,
+    )
+
+
+def _dict(value: Any) -> dict[str, Any]:
+    """An empty Lua table is written as a list or an object; both are an empty dict here."""
+    return dict(value) if value else {}
