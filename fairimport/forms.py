@@ -29,7 +29,16 @@ DELIMITERS = (
     ("\t", gettext_lazy("tab")),
     ("|", gettext_lazy("bar |")),
 )
-ENCODINGS = ("utf-8", "cp1252", "iso8859-15", "cp1250", "cp1251", "mac_roman", "utf-16", "shift_jis")
+ENCODINGS = (
+    "utf-8",
+    "cp1252",
+    "iso8859-15",
+    "cp1250",
+    "cp1251",
+    "mac_roman",
+    "utf-16",
+    "shift_jis",
+)
 
 
 class FileForm(forms.Form):
@@ -49,9 +58,10 @@ class FileForm(forms.Form):
         super().__init__(*args, **kwargs)
         limit = settings.max_upload_mib
         field = self.fields["file"]
-        field.help_text = _(
-            "Excel, OpenDocument or CSV, up to %(size)s MB and %(rows)s rows."
-        ) % {"size": limit, "rows": f"{settings.max_rows:,}"}
+        field.help_text = _("Excel, OpenDocument or CSV, up to %(size)s MB and %(rows)s rows.") % {
+            "size": limit,
+            "rows": f"{settings.max_rows:,}",
+        }
         field.widget.attrs = {
             "accept": ACCEPT,
             "data-max-bytes": limit * 1024 * 1024,
@@ -153,7 +163,9 @@ class MappingForm(forms.Form):
             if not position and column.required:
                 self.add_error(name, _("Say in which column it stands."))
             elif position and position in taken:
-                self.add_error(name, _("This column is already %(other)s.") % {"other": taken[position]})
+                self.add_error(
+                    name, _("This column is already %(other)s.") % {"other": taken[position]}
+                )
             taken.setdefault(position, column.label)
 
     def mapping(self) -> dict[str, int]:
@@ -162,7 +174,7 @@ class MappingForm(forms.Form):
         return {name: int(position) for name, position in chosen if position}
 
     def options(self) -> dict[str, Any]:
-        """The answers to questions and about reading; what was left as the file has it is not there."""
+        """The answers to questions and about reading, but for what was left as the file has it."""
         names = [n for n in self.fields if not n.startswith("map-")]
         given = {n: self.cleaned_data[n] for n in names if self.cleaned_data.get(n)}
         return {n: value for n, value in given.items() if self._was_said(n, value)}
@@ -189,9 +201,7 @@ class MappingForm(forms.Form):
     def reading(self) -> list[forms.BoundField]:
         """Fields about reading that may be changed."""
         return [
-            self[n]
-            for n in self.fields
-            if not n.startswith("map-") and n not in self.binding.needs
+            self[n] for n in self.fields if not n.startswith("map-") and n not in self.binding.needs
         ]
 
 
@@ -224,7 +234,9 @@ def _reading(needs: Any, survey: Survey) -> Mapping[str, forms.Field]:
     if survey.format in ("csv", "text"):
         if "encoding" not in needs:
             known = dict.fromkeys((survey.encoding or "utf-8", *survey.encodings, *ENCODINGS))
-            fields["encoding"] = _select(_("Text encoding"), [(e, e) for e in known], survey.encoding)
+            fields["encoding"] = _select(
+                _("Text encoding"), [(e, e) for e in known], survey.encoding
+            )
         fields["delimiter"] = _select(_("Between columns"), list(DELIMITERS), survey.delimiter)
     else:
         fields["fill_merged"] = _tick(_("Merged cells count for each of their rows"))

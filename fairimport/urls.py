@@ -18,7 +18,9 @@ urlpatterns = [
     path("<uuid:pk>/cancel/ask/", views.ask_cancel, name="ask_cancel"),
     path("<uuid:pk>/file/", views.source_file, name="source"),
     re_path(
-        r"^(?P<pk>[0-9a-f-]{36})/rejected\.(?P<form>xlsx|csv)$", views.rejected_file, name="rejected"
+        r"^(?P<pk>[0-9a-f-]{36})/rejected\.(?P<form>xlsx|csv)$",
+        views.rejected_file,
+        name="rejected",
     ),
     path("<uuid:pk>/<slug:verb>/", views.verb, name="verb"),
 ]

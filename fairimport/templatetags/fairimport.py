@@ -104,3 +104,28 @@ def importer_description(name: str) -> Any:
         return registry.get(name).description
     except UnknownImporter:
         return ""
+
+
+@register.filter
+def short_time(seconds: float | None) -> str:
+    """A time for tables: milliseconds below one second, then seconds, then minutes."""
+    if seconds is None:
+        return "–"
+    if seconds < 1:
+        return f"{seconds * 1000:.0f} ms"
+    if seconds < 120:
+        return f"{seconds:.1f} s"
+    return duration(seconds)
+
+
+@register.filter
+def share(part: float | None) -> str:
+    """A fraction as a percentage."""
+    return "–" if part is None else f"{part * 100:.1f} %"
+
+
+@register.filter
+def drift(lane: Any) -> str:
+    """By how many points a lane's share of worker-seconds is above its share of jobs."""
+    points = ((lane.share_seconds or 0.0) - (lane.share_jobs or 0.0)) * 100
+    return _("%(points)s points") % {"points": f"{points:+.1f}"}

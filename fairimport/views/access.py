@@ -29,16 +29,18 @@ def for_tenant(permission: str) -> Callable[[TenantView[P]], Callable[..., HttpR
 
     def decorate(view: TenantView[P]) -> Callable[..., HttpResponseBase]:
         @wraps(view)
-        def guarded(
-            request: HttpRequest, *args: P.args, **kwargs: P.kwargs
-        ) -> HttpResponseBase:
+        def guarded(request: HttpRequest, *args: P.args, **kwargs: P.kwargs) -> HttpResponseBase:
             if not request.user.is_authenticated:
                 return ask_to_sign_in(request, kwargs.get("pk"))
             tenant = tenant_of(request)
             if tenant is None:
-                return refuse(request, _("This account belongs to nobody for whom files are imported."))
+                return refuse(
+                    request, _("This account belongs to nobody for whom files are imported.")
+                )
             if not request.user.has_perm(f"fairimport.{permission}"):
-                return refuse(request, _("This account may not do that. Ask who looks after accounts."))
+                return refuse(
+                    request, _("This account may not do that. Ask who looks after accounts.")
+                )
             return view(request, tenant, *args, **kwargs)
 
         return guarded

@@ -72,7 +72,9 @@ def bar_of(now: Progress) -> list[Stretch]:
     for part in sum_of(now)[:-1]:
         width = part.rows * BAR_WIDTH / now.total
         if part.rows:
-            stretches.append(Stretch(outcome=part.outcome, start=round(start, 2), width=round(width, 2)))
+            stretches.append(
+                Stretch(outcome=part.outcome, start=round(start, 2), width=round(width, 2))
+            )
         start += width
     return stretches
 

@@ -31,7 +31,7 @@ class SizeLimit(FileUploadHandler):
     def handle_raw_input(
         self,
         input_data: IO[bytes],
-        META: dict[str, Any],
+        META: dict[str, Any],  # noqa: N803  (Django's name)
         content_length: int,
         boundary: str,
         encoding: str | None = None,

@@ -1,4 +1,4 @@
-"""What a customer can tell a run to do; each view says it to `control` and goes to the run's page."""
+"""What a customer can tell a run to do; each view tells `control` and shows the run's page."""
 
 from __future__ import annotations
 
