@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import os
 import shutil
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -22,6 +23,7 @@ from demo_site.servers import PostgresServer, RedisServer
 from tests.fairworkers import FairWorkers
 
 FORBID_SKIPS = os.environ.get("FAIRIMPORT_FORBID_SKIPS") == "1"
+TIER_SECONDS = {"unit": 2, "integration": 90, "acceptance": 600, "browser": 300}
 ON_POSTGRES = os.environ.get("FAIRIMPORT_TEST_DB") == "postgres"
 
 
@@ -49,6 +51,17 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]):
         report.outcome = "failed"
         report.longrepr = f"skipped, which is forbidden here: {report.longrepr}"
     return report
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say what each tier took of its budget, so that a slow test is noticed while it is new."""
+    took: Counter[str] = Counter()
+    for reports in terminalreporter.stats.values():
+        for report in reports:
+            if isinstance(report, pytest.TestReport):
+                took[report.nodeid.split("/")[1]] += report.duration
+    spent = [f"{tier} {took[tier]:.0f} s of {most}" for tier, most in TIER_SECONDS.items()]
+    terminalreporter.write_line(f"time: {', '.join(spent)}")
 
 
 @pytest.fixture(scope="session", autouse=True)
