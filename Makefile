@@ -34,8 +34,12 @@ lint: $(DEV_READY)  ## Check style, types, layers and migrations
 	@$(BIN)/lint-imports
 	@$(BIN)/python manage.py makemigrations --check --dry-run
 
-soak: $(DEV_READY)  ## Break things for three minutes while imports run
-	@$(BIN)/python manage.py fairchaos $(ARGS)
+soak: $(DEV_READY)  ## Run the tests with worker processes over and over: make soak MINUTES=3
+	@end=$$(($$(date +%s) + 60 * $${MINUTES:-3})); \
+	while [ $$(date +%s) -lt $$end ]; do \
+		$(BIN)/python -m pytest -q -x tests/acceptance --ignore-glob='*/test_wheel.py' \
+			--ignore-glob='*/test_existing_project.py' $(ARGS) || exit 1; \
+	done
 
 bench: $(DEV_READY)  ## Run a benchmark: make bench NAME=...
 	@$(BIN)/python -m bench $(NAME) $(ARGS)
