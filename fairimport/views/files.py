@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import tempfile
+from collections.abc import Iterator
 from pathlib import PurePath
-from uuid import UUID
+from typing import IO
 
 from django.http import (
     FileResponse,
@@ -14,13 +15,82 @@ from django.http import (
     StreamingHttpResponse,
 )
 from django.utils.http import content_disposition_header
+from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
+from fairimport.errors import FileRefused
 from fairimport.models import ImportRun
 from fairimport.runs import files
-from fairimport.sheets import writing
+from fairimport.sheets import SheetRow, Survey, decode
+from fairimport.sheets.writing import rejected_csv, rejected_xlsx
 from fairimport.templatetags.fairimport import plain_name
 from fairimport.views.access import for_run
 
 __all__ = ["rejected_file", "source_file"]
+
+CSV = "text/csv; charset=utf-8"
+XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
+UNKNOWN = "application/octet-stream"
+SPOOL_BYTES = 1024 * 1024
+
+
+@never_cache
+@for_run("view_importrun")
+@require_safe
+def rejected_file(request: HttpRequest, run: ImportRun, form: str) -> HttpResponseBase:
+    """The rows that were refused, with the reasons, ready to be corrected and uploaded again."""
+    if not run.rejected_rows.exists():
+        raise Http404
+    survey = Survey.from_json(run.facts)
+    name = f"{PurePath(run.filename).stem} – {_('refused rows')}.{form}"
+    if form == "csv":
+        delimiter = survey.delimiter if survey.delimiter in (";", "\t") else ","
+        lines = rejected_csv(headers_of(survey), refused(run), delimiter=delimiter)
+        return download(StreamingHttpResponse(lines, content_type=CSV), name)
+    return download(FileResponse(workbook(run, survey), content_type=XLSX), name)
+
+
+@never_cache
+@for_run("view_importrun")
+@require_safe
+def source_file(request: HttpRequest, run: ImportRun) -> HttpResponseBase:
+    """The file as it was uploaded, while it is kept."""
+    try:
+        content = files.opened(run.source)
+    except FileRefused as gone:
+        raise Http404 from gone
+    return download(FileResponse(content, content_type=UNKNOWN), run.filename)
+
+
+def workbook(run: ImportRun, survey: Survey) -> IO[bytes]:
+    """The refused rows as a workbook in a temporary file."""
+    book = tempfile.SpooledTemporaryFile(max_size=SPOOL_BYTES)
+    rejected_xlsx(book, headers_of(survey), refused(run))
+    book.seek(0)
+    return book
+
+
+def headers_of(survey: Survey) -> list[str]:
+    """The file's own headers, column after column."""
+    return [column.header for column in survey.columns]
+
+
+def refused(run: ImportRun) -> Iterator[tuple[SheetRow, list[str]]]:
+    """The refused rows as the customer sent them, each with its reasons."""
+    for row in run.rejected_rows.order_by("number").iterator(chunk_size=500):
+        yield decode(bytes(row.cells)), [sentence_of(reason) for reason in row.reasons]
+
+
+def sentence_of(reason: dict[str, str]) -> str:
+    """A reason with the column that it is about."""
+    column = reason.get("column")
+    return f"{column}: {reason['message']}" if column else reason["message"]
+
+
+def download(response: HttpResponseBase, name: str) -> HttpResponseBase:
+    """Let the browser save it under this name and look into nothing."""
+    disposition = content_disposition_header(True, plain_name(name))
+    response.headers["Content-Disposition"] = disposition or "attachment"
+    response.headers["X-Content-Type-Options"] = "nosniff"
+    return response
