@@ -102,6 +102,8 @@ class Target:
     column: BoundColumn
     field: forms.BoundField
     facts: ColumnFacts | None
+    perhaps: ColumnFacts | None
+    """A column with a similar header, when none was guessed."""
 
     @property
     def samples(self) -> tuple[str, ...]:
@@ -117,16 +119,23 @@ class Target:
 class MappingForm(forms.Form):
     """Which column of the file is what, the open questions, and how the file is read.
 
-    `chosen` are the options that the run has already.
+    `chosen` are the options that the run has already, `similar` columns to be suggested.
     """
 
     def __init__(
-        self, *args: Any, binding: Binding, survey: Survey, chosen: Mapping[str, Any], **kwargs: Any
+        self,
+        data: Mapping[str, Any] | None,
+        *,
+        binding: Binding,
+        survey: Survey,
+        chosen: Mapping[str, Any],
+        similar: Mapping[str, list[int]],
     ) -> None:
-        super().__init__(*args, initial={**chosen}, **kwargs)
+        super().__init__(data, initial={**chosen})
         self.binding = binding
         self.survey = survey
         self.chosen = chosen
+        self.similar = similar
         for column in binding.columns:
             self.fields[f"map-{column.name}"] = self._column_field(column)
         self.fields.update(_questions(binding.needs, survey))
@@ -146,8 +155,8 @@ class MappingForm(forms.Form):
 
     @property
     def rereads(self) -> bool:
-        """Whether only the reading was changed; then the columns need not be complete."""
-        return "reread" in self.data
+        """Whether the file is read anew, so that its columns are not known yet."""
+        return bool(self.survey.needs) or "reread" in self.data
 
     def clean(self) -> dict[str, Any]:
         """Each column of the file at most once, each required one given."""
@@ -169,7 +178,9 @@ class MappingForm(forms.Form):
             taken.setdefault(position, column.label)
 
     def mapping(self) -> dict[str, int]:
-        """Field name to position, of what was chosen."""
+        """Field name to position, of what was chosen; nothing when the file is read anew."""
+        if self.rereads:
+            return {}
         chosen = ((c.name, self.cleaned_data.get(f"map-{c.name}")) for c in self.binding.columns)
         return {name: int(position) for name, position in chosen if position}
 
@@ -190,7 +201,9 @@ class MappingForm(forms.Form):
             field = self[f"map-{column.name}"]
             position = str(field.value() or "")
             facts = self.survey.column(int(position)) if position.isdecimal() else None
-            yield Target(column=column, field=field, facts=facts)
+            similar = self.similar.get(column.name, [])
+            perhaps = self.survey.column(similar[0]) if similar and facts is None else None
+            yield Target(column=column, field=field, facts=facts, perhaps=perhaps)
 
     @property
     def questions(self) -> list[forms.BoundField]:

@@ -69,8 +69,7 @@ class ColumnsPage:
             "form": self.form,
             "survey": self.survey,
             "options_form": self.options_form,
-            "missing": self.form.binding.missing,
-            "warnings": self.form.binding.warnings,
+            "missing": [] if self.survey.needs else self.form.binding.missing,
             "sample": [{"number": n, "cells": cells} for n, *cells in self.survey.sample],
             "samples": {c.position: [] if c.position in secret else c.samples for c in columns},
         }
@@ -80,9 +79,9 @@ def columns_page(run: ImportRun, data: Mapping[str, Any] | None = None) -> Colum
     """The form for a run whose file was read; bound when `data` was sent."""
     importer: Importer = run.get_importer()()
     survey = Survey.from_json(run.facts)
-    mapping = run.mapping or binding.guess(importer, survey)
-    bound = binding.bind(importer, survey, mapping, run.options, run)
-    form = MappingForm(data, binding=bound, survey=survey, chosen=run.options)
+    bound = binding.bind(importer, survey, run.mapping, run.options, run)
+    similar = binding.suggest(importer, survey, run.mapping, run)
+    form = MappingForm(data, binding=bound, survey=survey, chosen=run.options, similar=similar)
     options = importer.Options and importer.Options(data, initial=run.options)
     return ColumnsPage(form=form, survey=survey, options_form=options)
 
@@ -90,7 +89,13 @@ def columns_page(run: ImportRun, data: Mapping[str, Any] | None = None) -> Colum
 def columns_context(run: ImportRun, page: ColumnsPage) -> dict[str, Any]:
     """Everything for the page about columns, whatever the run does meanwhile."""
     face = PageFace(state=State.MAPPING, filename=run.filename)
-    return {"run": run, "face": face, "can": {"cancel": False}, **page.context()}
+    return {
+        "run": run,
+        "face": face,
+        "can": {"cancel": False},
+        "warnings": run.warnings,
+        **page.context(),
+    }
 
 
 def page_context(run: ImportRun) -> dict[str, Any]:
@@ -142,7 +147,7 @@ def _waiting(run: ImportRun, now: Progress) -> dict[str, Any]:
 
 def _mapping(run: ImportRun, now: Progress) -> dict[str, Any]:
     try:
-        return columns_page(run).context()
+        return {"warnings": run.warnings, **columns_page(run).context()}
     except UnknownImporter:
         return {"failure": refusal("importer_gone")}
 
