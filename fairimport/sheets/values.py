@@ -10,7 +10,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from datetime import date, time, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from decimal import Context, Decimal
 from typing import Any
 
@@ -154,7 +154,10 @@ _CONVERTERS: dict[str, Callable[[Any, Spec, ValueOptions], Any]] = {
 
 
 def typed(value: Any, kind: str) -> list[str] | None:
-    """The value as `[kind, text]`, the form in which cases and `fairimport_read` state values."""
+    """The value as `[kind, text]`, the form in which `fairimport_read` states values.
+
+    A moment that is in the zone of the settings (see `Zone`) is stated as its wall time.
+    """
     return None if value is None else [kind, _stated(value)]
 
 
@@ -166,8 +169,11 @@ def _stated(value: Any) -> str:
             return format(value, "f")
         case timedelta():
             return _hours(value)
+        case datetime(tzinfo=zone) if zone is not None:
+            wall_time = value.replace(tzinfo=None).isoformat()
+            return f"{wall_time}Z" if zone is UTC else wall_time
         case date() | time():
-            return value.isoformat().replace("+00:00", "Z")
+            return value.isoformat()
     return str(value)
 
 

@@ -1,0 +1,1 @@
+"""A small app with real tables, for importers under test."""
