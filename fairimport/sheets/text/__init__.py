@@ -1,0 +1,1 @@
+"""Reading csv, tsv and txt: encoding, delimiter, records with their physical lines."""
