@@ -64,7 +64,8 @@ class Binding:
         self.importer = importer
         self.columns = importer.bound_columns(run)
         known = {column.name for column in self.columns}
-        self.mapping = {f: p for f, p in mapping.items() if f in known and survey.column(p)}
+        seen = {c.position for c in survey.columns if not (c.hidden and options.get("skip_hidden"))}
+        self.mapping = {f: p for f, p in mapping.items() if f in known and p in seen}
         self.missing = [c for c in self.columns if c.required and c.name not in self.mapping]
         self.unmapped = [
             c.position for c in survey.columns if c.position not in self.mapping.values()
@@ -133,7 +134,8 @@ class Binding:
     def _noticed(self) -> list[str]:
         if self._survey.needs:  # what is noticed depends on the answer
             return []
-        found = list(self._survey.warnings)
+        skipped = "hidden_columns" if self._options.get("skip_hidden") else None
+        found = [w for w in self._survey.warnings if w.partition(":")[0] != skipped]
         mapped = [
             (column.kind, facts)
             for column in self.columns
