@@ -14,8 +14,10 @@ class FairImportConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        """Make the system checks known, and the importers of all installed apps."""
+        """Make the system checks known, the importers of all installed apps, and the hooks."""
         from fairimport import checks  # noqa: F401  (registers them)
         from fairimport.importers import autodiscover
+        from fairimport.runs import hooks
 
         autodiscover()
+        hooks.connect()

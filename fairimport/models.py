@@ -120,13 +120,15 @@ class ImportRun(models.Model):
     """Codes of what only the customer can answer."""
     warnings = models.JSONField(default=list, blank=True)
     """What was noticed, each as `code` or `code:argument`."""
-    check = models.JSONField(default=dict, blank=True)
+    check_result = models.JSONField(default=dict, blank=True)
     """What the check of all rows found; empty until it is complete."""
     error_code = models.CharField(max_length=64, blank=True)
     error_facts = models.JSONField(default=dict, blank=True)
 
     total = models.PositiveIntegerField(_("rows"), null=True, blank=True)
     """Rows of the file; None until all are stored."""
+    wants_reader_at = models.DateTimeField(db_default=Now())
+    """Since when it waits for the tenant's one reading or splitting job."""
     job_token = models.PositiveIntegerField(default=0)
     """Grows when a reading or splitting job begins; an older one writes nothing."""
     split_offset = models.PositiveBigIntegerField(default=0)
@@ -134,7 +136,7 @@ class ImportRun(models.Model):
     attempts = models.PositiveSmallIntegerField(default=0)
     """Reading or splitting jobs begun since the last one that got on."""
     correction = models.JSONField(default=dict, blank=True)
-    """The last corrected file: `source` while it waits, then how many rows were taken, or `code`."""
+    """The last corrected file: `source` while it waits, then `rows` taken, or a `code`."""
     before_done_at = models.DateTimeField(null=True, blank=True)
     after_done_at = models.DateTimeField(null=True, blank=True)
     row_seconds = models.FloatField(null=True, blank=True)

@@ -9,6 +9,7 @@ from django.db import connections, models
 from django.db.models import DateTimeField, ExpressionWrapper, F, Q, Value
 from django.db.models.functions import Now
 
+from fairimport.conf import settings
 from fairimport.states import ACTIVE, State
 
 if TYPE_CHECKING:
@@ -37,10 +38,9 @@ class RunQuerySet(models.QuerySet["ImportRun"]):
         return self.filter(state__in=states)
 
     def at_the_reader(self) -> RunQuerySet:
-        """Runs that need the one reading or splitting job that a tenant has at a time."""
-        return self.filter(
-            Q(state__in=(State.RECEIVED, State.READING)) | Q(state=State.CHECKING, total=None)
-        )
+        """Runs that need the one reading or splitting job that a tenant has at a time, in turn."""
+        waiting = Q(state__in=(State.RECEIVED, State.READING)) | Q(state=State.CHECKING, total=None)
+        return self.filter(waiting).order_by("wants_reader_at", "pk")
 
     def locked(self, pk: Any) -> ImportRun | None:
         """The run, locked until the end of the transaction; None when it is gone."""
@@ -61,6 +61,11 @@ class TenantLimitQuerySet(models.QuerySet["TenantLimit"]):
     def of(self, tenant: str) -> TenantLimit:
         """The tenant's limit; made with the defaults when there is none."""
         return self.get_or_create(tenant=tenant)[0]
+
+    def cap_of(self, tenant: str) -> int:
+        """The tenant's cap, without writing anything: the default when there is no row."""
+        cap = self.filter(tenant=tenant).values_list("cap", flat=True).first()
+        return int(settings.cap if cap is None else cap)
 
 
 class ChunkQuerySet(models.QuerySet["Chunk"]):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from dataclasses import replace
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
@@ -34,6 +34,10 @@ class DuplicateFinder:
     def to_bytes(self) -> bytes:
         """What is known so far, for the next part of the file."""
         return b"".join(_ENTRY.pack(digest, row) for digest, row in self._first.items())
+
+    def forget(self, rows: Container[int]) -> None:
+        """Take out what these rows hold, because they come again with other values."""
+        self._first = {d: row for d, row in self._first.items() if row not in rows}
 
     def mark(self, row: SheetRow) -> SheetRow:
         """The row itself, or the row with `duplicate_in_file` problems that name the first row."""

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
+from typing import IO, TYPE_CHECKING
 
 from django.core.files import File
 from django.core.files.storage import Storage, storages
@@ -35,7 +35,13 @@ class StoredUpload:
     sha256: str
 
 
-class _Counted(File[bytes]):
+if TYPE_CHECKING:
+    ByteFile = File[bytes]
+else:
+    ByteFile = File
+
+
+class _Counted(ByteFile):
     """Counts and hashes what a storage reads; refuses to give more than the limit."""
 
     def __init__(self, upload: File[bytes]) -> None:
@@ -44,12 +50,17 @@ class _Counted(File[bytes]):
         self.seen = 0
         self.digest = hashlib.sha256()
 
+    def refuse_nothing(self) -> None:
+        """Raise `FileRefused("empty_file")` when not one byte came."""
+        if not self.seen:
+            raise FileRefused("empty_file")
+
     def chunks(self, chunk_size: int | None = None) -> Iterator[bytes]:
         limit = settings.max_upload_mib * MIB
         for part in self.upload.chunks(chunk_size):
             self.seen += len(part)
             if self.seen > limit:
-                raise FileRefused("file_too_large", limit_mib=settings.max_upload_mib)
+                raise FileRefused("file_too_large", limit=settings.max_upload_mib)
             self.digest.update(part)
             yield part
 
@@ -63,9 +74,8 @@ def save_upload(upload: File[bytes]) -> StoredUpload:
     name = _new_name("upload")
     try:
         stored = _storage().save(name, counted)
-        if not counted.seen:
-            name = stored
-            raise FileRefused("empty_file")
+        name = stored
+        counted.refuse_nothing()
     except BaseException:
         delete(name)
         raise
