@@ -90,8 +90,10 @@ DATE_ORDERS: dict[str, str | Promise] = {
 
 
 class _Facts(dict[str, Any]):
-    def __missing__(self, key: str) -> str:
-        return "?"
+    """Facts of a refusal; a limit may come with its unit in its name (`limit_mib`)."""
+
+    def __missing__(self, key: str) -> Any:
+        return next((value for name, value in self.items() if name.startswith(key)), "?")
 
 
 def refusal(code: str, facts: Mapping[str, Any] | None = None) -> str:

@@ -38,7 +38,7 @@ class LimitsWithLanes(ChangeList):
         self.seen = look([limit.tenant for limit in limits])
         for limit in limits:
             limit.lane = self.seen.of(limit.tenant)
-        self.result_list = limits  # type: ignore[assignment]  # the list template only iterates
+        self.result_list = limits
         if not self.seen.answers:
             messages.warning(request, REDIS_IS_SILENT)
 

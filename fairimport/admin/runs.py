@@ -28,6 +28,11 @@ else:
     RunModelAdmin = admin.ModelAdmin
 
 
+FACTS = ("name", "tenant", "kind", "state_pill", "numbers", "reason", "failure")
+TIMES = ("created_at", "created_by", "state_changed_at", "started_at", "finished_at")
+FILE = ("size", "sha256", "mapping", "options", "noticed")
+
+
 @admin.register(ImportRun)
 class ImportRunAdmin(RunModelAdmin):
     """Imports of all tenants; changed only by their verbs."""
@@ -39,41 +44,14 @@ class ImportRunAdmin(RunModelAdmin):
     date_hierarchy = "created_at"
     actions = ("pause", "resume", "cancel", "retry")
     fieldsets = (
-        (
-            None,
-            {"fields": ("name", "tenant", "kind", "state_pill", "numbers", "reason", "failure")},
-        ),
-        (
-            gettext_lazy("Times"),
-            {
-                "fields": (
-                    "created_at",
-                    "created_by",
-                    "state_changed_at",
-                    "started_at",
-                    "finished_at",
-                )
-            },
-        ),
-        (
-            gettext_lazy("File"),
-            {
-                "fields": ("size", "sha256", "mapping", "options", "noticed"),
-                "classes": ["collapse"],
-            },
-        ),
+        (None, {"fields": FACTS}),
+        (gettext_lazy("Times"), {"fields": TIMES}),
+        (gettext_lazy("File"), {"fields": FILE, "classes": ["collapse"]}),
     )
+    readonly_fields = (*FACTS, *TIMES, *FILE)
 
     class Media:
         css = {"all": ("fairimport/admin.css",)}
-
-    def get_readonly_fields(
-        self, request: HttpRequest, obj: ImportRun | None = None
-    ) -> tuple[str, ...]:
-        """Everything: a run is changed by its verbs."""
-        return tuple(
-            name for _title, options in self.fieldsets for name in options["fields"] if name
-        )
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         """A run begins with an upload."""

@@ -42,8 +42,9 @@ def rate(per_second: float) -> str:
     """Rows a second, or a minute when they are few."""
     if per_second >= 1:
         places = 0 if per_second >= 10 else 1
-        return _("%(n)s rows/s") % {"n": number_format(per_second, places, force_grouping=True)}
-    return _("%(n)s rows/min") % {"n": number_format(per_second * 60, 0)}
+        shown = number_format(round(per_second, places), places, force_grouping=True)
+        return _("%(n)s rows/s") % {"n": shown}
+    return _("%(n)s rows/min") % {"n": number_format(round(per_second * 60), 0)}
 
 
 @register.filter
@@ -53,7 +54,7 @@ def duration(seconds: float) -> str:
     if whole < 60:
         return ngettext("%(n)s second", "%(n)s seconds", whole) % {"n": whole}
     minutes = round(seconds / 60)
-    if minutes < 60:
+    if minutes < 90:
         return _("%(n)s min") % {"n": minutes}
     hours, rest = divmod(minutes, 60)
     return _("%(h)s h %(m)s min") % {"h": hours, "m": rest} if rest else _("%(h)s h") % {"h": hours}
@@ -66,8 +67,9 @@ def time_range(span: tuple[float, float]) -> str:
     first, last = duration(low), duration(high)
     if first == last:
         return _("about %(time)s") % {"time": last}
-    if first.endswith(" min") and last.endswith(" min") and " h " not in first + last:
-        first = first.removesuffix(" min")
+    number, _space, unit = first.partition(" ")
+    if unit == last.partition(" ")[2]:
+        first = number
     return _("about %(low)s–%(high)s") % {"low": first, "high": last}
 
 

@@ -52,10 +52,8 @@ def for_run(permission: str) -> Callable[[RunView[P]], Callable[..., HttpRespons
     """Call the view with the tenant's run of this `pk`; the runs of others do not exist."""
 
     def decorate(view: RunView[P]) -> Callable[..., HttpResponseBase]:
-        @for_tenant(permission)
-        @wraps(view)
         def guarded(
-            request: HttpRequest, tenant: str, pk: UUID, *args: P.args, **kwargs: P.kwargs
+            request: HttpRequest, tenant: str, /, pk: UUID, *args: P.args, **kwargs: P.kwargs
         ) -> HttpResponseBase:
             run = ImportRun.objects.for_tenant(tenant).select_related("created_by").filter(pk=pk)
             found = run.first()
@@ -63,7 +61,7 @@ def for_run(permission: str) -> Callable[[RunView[P]], Callable[..., HttpRespons
                 raise Http404
             return view(request, found, *args, **kwargs)
 
-        return guarded
+        return wraps(view)(for_tenant(permission)(guarded))
 
     return decorate
 

@@ -82,8 +82,8 @@ def columns_page(run: ImportRun, data: Mapping[str, Any] | None = None) -> Colum
     bound = binding.bind(importer, survey, run.mapping, run.options, run)
     similar = binding.suggest(importer, survey, run.mapping, run)
     form = MappingForm(data, binding=bound, survey=survey, chosen=run.options, similar=similar)
-    options = importer.Options and importer.Options(data, initial=run.options)
-    return ColumnsPage(form=form, survey=survey, options_form=options)
+    asked = importer.Options(data, initial=run.options) if importer.Options else None
+    return ColumnsPage(form=form, survey=survey, options_form=asked)
 
 
 def columns_context(run: ImportRun, page: ColumnsPage) -> dict[str, Any]:

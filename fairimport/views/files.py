@@ -5,7 +5,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Iterator
 from pathlib import PurePath
-from typing import IO
+from typing import BinaryIO, cast
 
 from django.http import (
     FileResponse,
@@ -32,7 +32,6 @@ __all__ = ["rejected_file", "source_file"]
 CSV = "text/csv; charset=utf-8"
 XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 UNKNOWN = "application/octet-stream"
-SPOOL_BYTES = 1024 * 1024
 
 
 @never_cache
@@ -63,9 +62,9 @@ def source_file(request: HttpRequest, run: ImportRun) -> HttpResponseBase:
     return download(FileResponse(content, content_type=UNKNOWN), run.filename)
 
 
-def workbook(run: ImportRun, survey: Survey) -> IO[bytes]:
-    """The refused rows as a workbook in a temporary file."""
-    book = tempfile.SpooledTemporaryFile(max_size=SPOOL_BYTES)
+def workbook(run: ImportRun, survey: Survey) -> BinaryIO:
+    """The refused rows as a workbook in a temporary file, which the response closes."""
+    book = cast(BinaryIO, tempfile.TemporaryFile())  # noqa: SIM115
     rejected_xlsx(book, headers_of(survey), refused(run))
     book.seek(0)
     return book

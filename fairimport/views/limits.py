@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import IO, Any
 
-from django.core.files.uploadedfile import UploadedFile
 from django.core.files.uploadhandler import FileUploadHandler, StopUpload
 from django.http import HttpRequest
 
@@ -47,9 +46,8 @@ class SizeLimit(FileUploadHandler):
             raise StopUpload(connection_reset=self.announced > DRAINED * self.limit)
         return raw_data
 
-    def file_complete(self, file_size: int) -> UploadedFile | None:
+    def file_complete(self, file_size: int) -> None:
         """Leave the file to the handlers that store it."""
-        return None
 
 
 def limit_uploads(request: HttpRequest) -> SizeLimit:

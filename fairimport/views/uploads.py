@@ -67,7 +67,7 @@ def corrected_rows(request: HttpRequest, run: ImportRun) -> HttpResponse:
         if accepted(request, form):
             intake.receive_corrected(run, **given(form))
         else:
-            messages.error(request, form.errors["file"][0])
+            messages.error(request, str(form.errors["file"][0]))
     except FileRefused as refused:
         messages.error(request, refusal(refused.code, refused.facts))
     except IllegalMove:
