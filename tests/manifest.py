@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import os
 import uuid
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -22,7 +21,7 @@ from fairimport.conf import settings as fairimport_settings
 from fairimport.errors import FileRefused
 from fairimport.importers import Column, Importer, RefColumn
 from fairimport.runs import intake
-from fairimport.runs.preview import preview
+from fairimport.runs.preview import Trial, preview
 from tests.warehouse.models import Article, Supplier
 
 FOLDER = Path(os.environ.get("FAIRIMPORT_CASES") or Path(__file__).parent / "cases")
@@ -54,14 +53,6 @@ FIELDS = {
 
 class NotUnderstoodError(AssertionError):
     """The manifest says something that is not in its own vocabulary."""
-
-
-@dataclass(frozen=True, slots=True)
-class Before:
-    """Stands for the run of the case: whose it is."""
-
-    tenant: str = TENANT
-    pk: str = "the-run"
 
 
 @cache
@@ -188,7 +179,8 @@ class Case:
                 "good_rows": 0,
                 "bad_rows": 0,
             }
-        found = preview(path, self.importer, options, Before(), filename=path.name).to_json()
+        trial = Trial(tenant=TENANT, options=options)
+        found = preview(path, self.importer, trial, filename=path.name).to_json()
         if found["outcome"] in ("ok", "ok_with_warnings", "row_errors") and self.noticed:
             found["warnings"] = [*self.noticed, *found["warnings"]]
             if found["outcome"] == "ok":
@@ -240,7 +232,7 @@ class Case:
 
     def _import(self, path: Path) -> None:
         """Import the codes of an earlier file."""
-        found = preview(path, self.importer, {}, Before(), filename=path.name)
+        found = preview(path, self.importer, Trial(tenant=TENANT), filename=path.name)
         names = [column["field"] for column in self.stated["columns"] if column.get("unique")]
         place = [column["field"] for column in self.stated["columns"]].index(names[0])
         for _number, values in found.rows:

@@ -40,7 +40,7 @@ class Registry:
         try:
             return self._importers[name]
         except KeyError:
-            raise UnknownImporter(name) from None
+            raise UnknownImporter(f"there is no importer {name!r}") from None
 
     def all(self) -> list[type[Importer]]:
         """All importers, by title."""

@@ -18,9 +18,18 @@ from fairimport.runs.binding import Binding, DuplicateFinder, Reason, bind, gues
 from fairimport.runs.inferred import inferred
 from fairimport.sheets import ReadOptions, SheetRow, Survey, read, rows
 
-__all__ = ["Preview", "preview"]
+__all__ = ["Preview", "Trial", "preview"]
 
 _BATCH = 500
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trial:
+    """Stands for a run where there is none: whose rows they would be, and what was chosen."""
+
+    tenant: str = ""
+    options: Mapping[str, Any] = field(default_factory=dict)
+    pk: None = None
 
 
 @dataclass(slots=True, kw_only=True)
@@ -38,6 +47,10 @@ class Preview:
     def needs(self) -> str | None:
         """The first open question."""
         return self.binding.needs[0] if self.binding and self.binding.needs else None
+
+    @property
+    def bad_rows(self) -> int:
+        return len({number for number, _reason in self.rejected})
 
     @property
     def warnings(self) -> list[str]:
@@ -62,7 +75,7 @@ class Preview:
             "row_errors": [_row_error(number, reason) for number, reason in self.rejected],
             "warnings": self.warnings,
             "good_rows": len(self.rows),
-            "bad_rows": len({number for number, _reason in self.rejected}),
+            "bad_rows": self.bad_rows,
         }
         if self.error:
             found["error"] = self.error
@@ -77,10 +90,8 @@ def _row_error(number: int, reason: Reason) -> dict[str, Any]:
     return {"row": number, "field": reason.field, "kind": reason.code, "raw": reason.raw}
 
 
-def preview(
-    path: Path, importer: Importer | None, options: Mapping[str, Any], run: Any, *, filename: str
-) -> Preview:
-    """Read the file as an upload called `filename` for `run.tenant`; nothing is written.
+def preview(path: Path, importer: Importer | None, trial: Trial, *, filename: str) -> Preview:
+    """Read the file as an upload called `filename` of the trial's tenant; nothing is written.
 
     Without an importer the columns of the file are taken as they are (see `inferred`). Rows are
     cleaned only when no question is open that changes their values.
@@ -89,14 +100,12 @@ def preview(
         spool = Path(folder) / "rows"
         spool.touch()
         try:
-            survey = read(
-                path, filename=filename, options=_reading(importer, options, run), spool=spool
-            )
+            survey = read(path, filename=filename, options=_reading(importer, trial), spool=spool)
         except FileRefused as refused:
             return Preview(error=refused.code, facts=refused.facts)
         importer = importer or inferred(survey)
-        mapping = guess(importer, survey, run=run)
-        binding = bind(importer, survey, mapping, options, run)
+        mapping = guess(importer, survey, run=trial)
+        binding = bind(importer, survey, mapping, trial.options, trial)
         found = Preview(survey=survey, binding=binding)
         if binding.missing and not binding.needs:
             found.error = "missing_column"
@@ -106,9 +115,9 @@ def preview(
     return found
 
 
-def _reading(importer: Importer | None, options: Mapping[str, Any], run: Any) -> ReadOptions:
-    names = header_names(importer, run) if importer else ()
-    return ReadOptions.from_json({**options, "headers": names})
+def _reading(importer: Importer | None, trial: Trial) -> ReadOptions:
+    names = header_names(importer, trial) if importer else ()
+    return ReadOptions.from_json({**trial.options, "headers": names})
 
 
 def _clean(found: Preview, binding: Binding, spool: Path) -> None:
