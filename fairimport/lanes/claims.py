@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 __all__ = ["Claim", "Yield", "current_claim"]
 
 _SIZE = 16  # a double: the local deadline; then one byte a flag
-_STOP, _LOST, _RETURNED = 8, 9, 10
+_STOP, _LOST, _RETURNED, _SETTLED = 8, 9, 10, 11
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +68,15 @@ class Claim:
     def has_returned(self) -> bool:
         """Whether the job's own code has ended."""
         return bool(self._shared[_RETURNED])
+
+    def settled(self) -> None:
+        """Note that RQ has the end of the job, and the lease is settled with it."""
+        self._shared[_SETTLED] = 1
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether the lease was settled together with RQ's record."""
+        return bool(self._shared[_SETTLED])
 
 
 _current: Claim | None = None

@@ -43,6 +43,10 @@ class Keys:
         """When each worker last claimed or renewed."""
         return self.prefix + "workers"
 
+    def lease(self, lease_id: str) -> str:
+        """The hash of a lease: there as long as it is held, and never changed meanwhile."""
+        return f"{self.prefix}lease:{lease_id}"
+
     @property
     def rq(self) -> str:
         """What all of RQ's keys begin with."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,6 +20,8 @@ from fairimport.lanes.values import Lapse, Lease, Limit, Reason, Snapshot, Worke
 
 if TYPE_CHECKING:
     from redis import Redis
+
+    from fairimport.lanes.claims import Claim
 
 __all__ = ["Claimed", "Closed", "Idle", "Lanes"]
 
@@ -93,14 +96,12 @@ class Lanes:
             self.route()
         return _claimed(request, reply, lapses)
 
-    def renew(self, lease: Lease) -> str:
-        """Move a lease's deadline on; answer "renewed", "stop" (end soon) or "lost".
-
-        `lease.started` is taken only when Redis has lost the lease, together with everything.
-        """
-        elapsed = max(lease.deadline - lease.started, 0)
-        args = (lease.id, lease.worker, lease.tenant, lease.job_id, round(elapsed * MICRO))
-        return _word(self._run("renew", *args))
+    def renew(self, claim: Claim, worker: str) -> str:
+        """Move a lease's deadline on; answer "renewed", "stop" (end soon) or "lost"."""
+        elapsed = round((time.monotonic() - claim.started_monotonic) * MICRO)
+        return _word(
+            self._run("renew", claim.lease_id, worker, claim.tenant, claim.job_id, elapsed)
+        )
 
     def settle(self, lease_id: str, how: str) -> bool:
         """End a lease as "done", "failed", "yielded" or "released"; False when it was gone."""
@@ -142,9 +143,8 @@ class Lanes:
     def snapshot(self, tenants: Iterable[str] | None = None, top: int = 50) -> Snapshot:
         """The tenants now: those named, else the `top` that matter most. One round trip."""
         names = list(tenants) if tenants is not None else []
-        if tenants is not None and not names:
-            names = [""]
-        return stats.snapshot(json.loads(self._run("snapshot", top, *names)))
+        most = top if tenants is None else len(names)
+        return stats.snapshot(json.loads(self._run("snapshot", most, *names)))
 
     def leases(self, tenant: str) -> list[Lease]:
         """What the tenant's workers hold, the earliest deadline first."""

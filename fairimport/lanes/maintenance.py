@@ -4,22 +4,25 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from rq.scheduler import RQScheduler
+
 from fairimport.conf import settings
-from fairimport.lanes import hooks
+from fairimport.lanes import hooks, lapses
 
 if TYPE_CHECKING:
-    from fairimport.lanes.lanes import Lanes
+    from fairimport.lanes.queue import LaneQueue
 
 __all__ = ["look_after"]
 
 PAUSE_MS = 1000  # between two rounds, of whichever worker
 
 
-def look_after(lanes: Lanes) -> bool:
-    """Run the maintenance hooks, unless a worker does or just did; return whether they ran.
+def look_after(queue: LaneQueue) -> bool:
+    """Reap, enqueue what is due, run the hooks; unless a worker does or just did.
 
     Without any hook nobody knows a truth about limits, so the defaults are it.
     """
+    lanes = queue.lanes
     lock = lanes.keys.prefix + "maintenance"
     longest = round(max(settings.lease, 10) * 1000)
     if not lanes.connection.set(lock, 1, nx=True, px=longest):
@@ -29,7 +32,20 @@ def look_after(lanes: Lanes) -> bool:
             hooks.maintain(lanes)
         elif not lanes.is_loaded():
             lanes.load_limits({})
-        lanes.reap()
+        lapses.report(queue, lanes.reap())
+        _enqueue_due(queue)
     finally:
         lanes.connection.set(lock, 1, px=PAUSE_MS)
     return True
+
+
+def _enqueue_due(queue: LaneQueue) -> None:
+    """Do the work of RQ's scheduler for this queue, unless such a process does it."""
+    if not queue.scheduled_job_registry.get_jobs_to_schedule(chunk_size=1):
+        return
+    scheduler = RQScheduler([queue], connection=queue.connection, serializer=queue.serializer)
+    if scheduler.acquire_locks():
+        try:
+            scheduler.enqueue_scheduled_jobs()
+        finally:
+            scheduler.release_locks()

@@ -38,6 +38,8 @@ class LaneQueue(DjangoRQ):
     job_class = LaneJob
     tenant: str | None = None
     worker_name: str = "nobody"
+    asleep: bool = False
+    """Whether it waits for work: the only time when a signal may interrupt it."""
 
     def __init__(self, name: str = "default", *args: Any, **kwargs: Any) -> None:
         """As RQ's; but the serializer is the queue's own (JSON unless set), whatever is passed."""
@@ -118,7 +120,7 @@ class LaneQueue(DjangoRQ):
             self._request = None
             lapses.report(self, found.lapses)
             if isinstance(found, Closed):
-                maintenance.look_after(self.lanes)
+                maintenance.look_after(self)
             if not isinstance(found, Claimed):
                 return found
             job = self._load(found, sent)
@@ -131,7 +133,11 @@ class LaneQueue(DjangoRQ):
         deadlines = [it.wait for it in idle if isinstance(it, Idle) and it.wait is not None]
         wait = max(min(seconds, longest, *deadlines), 0.01)
         keys = self.lanes.keys
-        self.connection.blmove(keys.inbox, keys.landing, wait, "LEFT", "RIGHT")
+        self.asleep = True
+        try:
+            self.connection.blmove(keys.inbox, keys.landing, wait, "LEFT", "RIGHT")
+        finally:
+            self.asleep = False
 
     def _load(self, found: Claimed, sent: float) -> LaneJob | None:
         try:

@@ -34,4 +34,5 @@ local function start(job, id, worker, stamp, now)
   call("ZADD", RQ .. "executions:" .. job, "+inf", id)
   call("ZADD", STARTED, "+inf", member)
   call("SADD", RQ .. "worker:" .. worker .. ":executions", member)
+  call("HSET", RQ .. "worker:" .. worker, "state", "busy")
 end

@@ -40,7 +40,6 @@ local function state(tenant)
 end
 
 if #ARGV > 2 then
-  most = #ARGV
   for index = 3, #ARGV do want(ARGV[index]) end
 else
   for _, set in ipairs({ PARKED, READY }) do

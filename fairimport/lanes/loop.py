@@ -1,0 +1,224 @@
+"""The work loop: it lives through every Redis error, and ends when it is asked to."""
+
+from __future__ import annotations
+
+import logging
+import os
+import random
+import signal
+import time
+from collections.abc import Callable
+from types import FrameType
+from typing import TYPE_CHECKING, Any
+
+from redis.backoff import NoBackoff
+from redis.exceptions import RedisError
+from redis.retry import Retry
+from rq import worker_registration
+from rq.defaults import DEFAULT_LOGGING_DATE_FORMAT, DEFAULT_LOGGING_FORMAT
+from rq.exceptions import DequeueTimeout, StopRequested
+from rq.job import Job
+from rq.queue import Queue
+from rq.utils import ensure_job_list, now
+from rq.worker import BaseWorker, DequeueStrategy, WorkerStatus
+
+from fairimport.lanes import maintenance
+from fairimport.lanes.claims import Claim
+from fairimport.lanes.job import LaneJob
+from fairimport.lanes.queue import LaneQueue
+
+if TYPE_CHECKING:
+    from redis.client import Pipeline
+
+__all__ = ["Loop"]
+
+logger = logging.getLogger("fairimport.lanes")
+
+LONGEST_PAUSE = 2.0  # seconds of back-off, however long Redis is away
+BEAT = 1.0  # seconds between two signs of life, looks for a suspension, and maintenance
+
+
+class Loop(BaseWorker):
+    """RQ's worker with a steady loop. Whatever queues are named, they become lane queues."""
+
+    queue_class = LaneQueue
+    job_class = LaneJob
+    _out_of_work = False
+
+    def __init__(self, queues: Any, *args: Any, **kwargs: Any) -> None:
+        kwargs["queue_class"], kwargs["job_class"] = type(self).queue_class, type(self).job_class
+        kwargs.setdefault("log_job_description", False)  # arguments may be somebody's data
+        super().__init__([_as_lanes(queue) for queue in ensure_job_list(queues)], *args, **kwargs)
+        if self.queues:
+            self.serializer = self.queues[0].serializer
+        for queue in self.queues:
+            queue.worker_name = self.name
+        self.claim: Claim | None = None
+        self._asleep = False
+        self._next_beat = 0.0
+
+    @property
+    def connection_timeout(self) -> int:
+        """Seconds without an answer after which Redis is taken for away."""
+        return 5
+
+    def work(
+        self,
+        burst: bool = False,
+        logging_level: str | None = None,
+        date_format: str = DEFAULT_LOGGING_DATE_FORMAT,
+        log_format: str = DEFAULT_LOGGING_FORMAT,
+        max_jobs: int | None = None,
+        max_idle_time: int | None = None,
+        with_scheduler: bool = False,
+        dequeue_strategy: DequeueStrategy = DequeueStrategy.DEFAULT,
+    ) -> bool:
+        """As RQ's; return whether any job was worked on."""
+        self.pid = os.getpid()
+        self._dequeue_strategy = dequeue_strategy
+        self.connection.set_retry(Retry(NoBackoff(), 1))
+        self._install_signal_handlers()
+        done = 0
+        try:
+            self._insist(lambda: self.bootstrap(logging_level, date_format, log_format))
+            if with_scheduler:
+                self._insist(lambda: self._start_scheduler(burst, logging_level))
+            while not self._stop_requested and (max_jobs is None or done < max_jobs):
+                done += self._insist(lambda: self._turn(burst, max_idle_time)) or 0
+                if self._out_of_work:
+                    break
+        except StopRequested:
+            logger.info("worker.stops name=%s", self.name)
+        finally:
+            self.teardown()
+        return bool(done)
+
+    def _turn(self, burst: bool, max_idle_time: int | None) -> int:
+        """Take one job and work on it; 0 when there is none and none is to be waited for."""
+        self._release_unsettled()
+        found = self.dequeue_job_and_maintain_ttl(None if burst else 1, max_idle_time)
+        if found is None:
+            self._out_of_work = True
+            return 0
+        job, queue = found
+        self.claim = job.claim  # type: ignore[attr-defined]
+        if self._stop_requested:
+            return 0  # released by the teardown: nothing of it was begun
+        self.execute_job(job, queue)
+        return 1
+
+    def dequeue_job_and_maintain_ttl(
+        self, timeout: int | None, max_idle_time: int | None = None
+    ) -> tuple[Job, Queue] | None:
+        """Wait for a job; None when burst mode or the longest idle time has ended it."""
+        began = time.monotonic()
+        while not self._stop_requested:
+            self._look_around(burst=timeout is None)
+            try:
+                found = self.queue_class.dequeue_any(self._ordered_queues, timeout)
+            except DequeueTimeout:
+                if max_idle_time is not None and time.monotonic() - began >= max_idle_time:
+                    return None
+                self._state = WorkerStatus.IDLE
+                continue
+            if found is not None:
+                self._state = WorkerStatus.BUSY
+                self.reorder_queues(found[1])
+                logger.debug("job.claimed job=%s queue=%s", found[0].id, found[1].name)
+            return found
+        return None
+
+    def heartbeat(self, timeout: int | None = None, pipeline: Pipeline | None = None) -> None:
+        """Show that we live, and register again: Redis may have forgotten everything."""
+        self.last_heartbeat = now()
+        target = self.connection.pipeline(transaction=False) if pipeline is None else pipeline
+        target.hset(self.key, mapping={**self.serialize(), "state": self.get_state()})
+        worker_registration.register(self, target)
+        target.expire(self.key, timeout or self.worker_ttl + 60)
+        if pipeline is None:
+            target.execute()
+
+    def register_birth(self) -> None:
+        """Register; a worker of this name that was killed just before is no hindrance."""
+        self.birth_date = now()
+        self.connection.delete(self.key)
+        self.heartbeat()
+
+    def teardown(self) -> None:
+        """Release what is held, and say goodbye; Redis may be away."""
+        for part in (self._release_unsettled, super().teardown, self._forget):
+            try:
+                part()
+            except RedisError as error:
+                logger.warning("worker.teardown_failed name=%s error=%r", self.name, error)
+
+    def request_stop(self, signum: int, frame: FrameType | None) -> None:
+        """Stop: wake up when asleep, else tell the running job to end at its next good moment."""
+        if os.getpid() != self.pid:
+            return  # a horse that has not set its own handlers yet
+        self._shutdown_requested_date = now()
+        signal.signal(signal.SIGINT, self.request_force_stop)
+        signal.signal(signal.SIGTERM, self.request_force_stop)
+        self._stop_requested = True
+        if self.claim is not None:
+            self.claim.stop()
+        if self._asleep or any(queue.asleep for queue in self.queues):
+            raise StopRequested
+
+    def _pubsub_exception_handler(self, exc: Exception, pubsub: Any, pubsub_thread: Any) -> None:
+        """Commands like "stop this job" come over a subscription, which lives through it too."""
+        if not isinstance(exc, RedisError | OSError):
+            raise exc
+        logger.warning("redis.trouble name=%s error=%r", self.name, exc)
+        time.sleep(LONGEST_PAUSE)
+
+    def _look_around(self, *, burst: bool) -> None:
+        """Once a second: a sign of life, a suspension, RQ's and our own maintenance."""
+        if time.monotonic() < self._next_beat:
+            return
+        self._asleep = True
+        try:
+            self.check_for_suspension(burst)
+        finally:
+            self._asleep = False
+        if self.should_run_maintenance_tasks:
+            self.run_maintenance_tasks()
+        for queue in self.queues:
+            maintenance.look_after(queue)
+        self._next_beat = time.monotonic() + BEAT
+
+    def _insist(self, action: Callable[[], Any]) -> Any:
+        """Do it until Redis lets it be done."""
+        pause = 0.05
+        while not self._stop_requested:
+            try:
+                return action()
+            except (RedisError, OSError) as error:
+                logger.warning("redis.trouble name=%s error=%r", self.name, error)
+                pause = min(pause * 2, LONGEST_PAUSE)
+                self._asleep = True
+                try:
+                    time.sleep(random.uniform(pause / 2, pause))  # noqa: S311 - only to spread
+                finally:
+                    self._asleep = False
+        return None
+
+    def _release_unsettled(self) -> None:
+        """Give back a claim whose end is not known to be written; harmless when it is."""
+        claim = self.claim
+        if claim is None:
+            return
+        if not claim.is_settled:
+            for queue in self.queues:
+                queue.lanes.settle(claim.lease_id, "released")
+        self.claim = None
+
+    def _forget(self) -> None:
+        for queue in self.queues:
+            queue.lanes.forget_worker(self.name)
+
+
+def _as_lanes(queue: Any) -> Any:
+    if isinstance(queue, Queue) and not isinstance(queue, LaneQueue):
+        return LaneQueue(queue.name, connection=queue.connection)
+    return queue
