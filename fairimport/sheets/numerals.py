@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from math import isfinite
 
-from fairimport.sheets.cells import Number
+from fairimport.sheets.cells import Cell, Number
+from fairimport.sheets.serials import moment
 
-__all__ = ["from_float", "number"]
+__all__ = ["number", "padded", "shown_as"]
 
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 _LONGEST_NUMBER = 400
@@ -27,10 +28,29 @@ def number(text: str) -> int | float | Number | None:
     return value
 
 
-def from_float(value: float) -> int | float | Number | None:
-    """Return a number that the file holds as eight bytes; None when it is none."""
+def shown_as(kind: str, value: float, *, date1904: bool) -> Cell:
+    """Return a number that the file holds as eight bytes as its format shows it.
+
+    `kind` is what `formats.kind_of` says; None when the bytes are no number.
+    """
     if not isfinite(value):
         return None
-    if -_EXACT < value < _EXACT:
-        return int(value) if value.is_integer() else value
-    return Number(repr(value).replace("e+", "E+"))
+    found: int | float | Number = value
+    if not -_EXACT < value < _EXACT:
+        found = Number(repr(value).replace("e+", "E+"))
+    elif value.is_integer():
+        found = int(value)
+    if not kind:
+        return found
+    raw = found.raw if isinstance(found, Number) else repr(found)
+    if kind[0] == "0":
+        return padded(found, raw, len(kind))
+    return moment(kind, raw, value, date1904=date1904)
+
+
+def padded(value: int | float | Number, raw: str, width: int) -> Cell:
+    """Return a whole number as a format of `width` zeros shows it."""
+    if isinstance(value, Number) or value < 0 or value != int(value):
+        return value
+    digits = str(int(value))
+    return Number(raw, digits.zfill(width)) if len(digits) < width else value

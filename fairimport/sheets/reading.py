@@ -17,12 +17,13 @@ from fairimport.sheets.detect import expected_names, is_blank_text, kind_of_file
 from fairimport.sheets.headers import LOOKED_AT
 from fairimport.sheets.limits import MIB, Limits
 from fairimport.sheets.merging import filled_in, in_words
+from fairimport.sheets.relations import main_part
 from fairimport.sheets.source import Batch, Book, RowsOutOfOrder, SheetFacts, SheetInfo
 from fairimport.sheets.survey import ColumnFacts, ReadOptions, SheetName, Survey
 from fairimport.sheets.surveyor import Surveyor
 from fairimport.sheets.text.book import TextBook
 from fairimport.sheets.text.dialect import NONE
-from fairimport.sheets.xlsx.book import XlsxBook, main_part
+from fairimport.sheets.xlsx.book import XlsxBook
 
 __all__ = ["survey_file"]
 

@@ -11,11 +11,10 @@ import xlrd
 from xlrd.biffh import error_text_from_code
 
 from fairimport.errors import FileRefused
-from fairimport.sheets.cells import Cell, CellError, Number
+from fairimport.sheets.cells import Cell, CellError
 from fairimport.sheets.formats import kind_of
 from fairimport.sheets.limits import Limits
-from fairimport.sheets.numerals import from_float
-from fairimport.sheets.serials import moment
+from fairimport.sheets.numerals import shown_as
 from fairimport.sheets.source import Batch, SheetFacts, SheetInfo, refuse_column
 
 __all__ = ["XlsBook"]
@@ -95,24 +94,13 @@ class XlsSheet:
             case 1:
                 return str(cell.value).replace("\r\n", "\n").replace("\r", "\n") or None
             case 2 | 3:
-                return self._number(cell.value, self._kind(cell.xf_index))
+                kind = self._kind(cell.xf_index)
+                return shown_as(kind, cell.value, date1904=bool(self._book.datemode))
             case 4:
                 return bool(cell.value)
             case 5:
                 return CellError(error_text_from_code.get(cell.value, "#ERROR!"))
         return None
-
-    def _number(self, value: float, kind: str) -> Cell:
-        found = from_float(value)
-        if found is None or not kind:
-            return found
-        if kind[0] != "0":
-            raw = found.raw if isinstance(found, Number) else repr(found)
-            return moment(kind, raw, value, date1904=bool(self._book.datemode))
-        digits = str(found)
-        if not isinstance(found, int) or found < 0 or len(digits) >= len(kind):
-            return found
-        return Number(digits, digits.zfill(len(kind)))
 
     def _kind(self, index: int | None) -> str:
         """Return the kind of a cell's number format; empty in files that keep none."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fairimport.sheets.cells import Cell, CellError, Formula, Number
-from fairimport.sheets.numerals import number
+from fairimport.sheets.numerals import number, padded
 from fairimport.sheets.serials import from_iso, moment
 from fairimport.sheets.xlsx.strings import shared, unescaped
 
@@ -50,13 +50,7 @@ class Converter:
         if not kind:
             return value
         if kind[0] == "0":
-            return self._padded(value, text, len(kind))
+            return padded(value, text, len(kind))
         if isinstance(value, Number):
             return moment(kind, text, float("inf"), date1904=self.date1904)
         return moment(kind, text, value, date1904=self.date1904)
-
-    def _padded(self, value: int | float | Number, text: str, width: int) -> Cell:
-        if isinstance(value, Number) or value < 0 or value != int(value):
-            return value
-        digits = str(int(value))
-        return Number(text, digits.zfill(width)) if len(digits) < width else value
