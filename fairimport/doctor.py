@@ -128,7 +128,8 @@ def _workers() -> Iterator[Finding]:
 def _stock_workers() -> list[str]:
     """Names of workers that listen to the queue, and have never claimed from its lanes."""
     lanes = get_lanes()
-    fair = {str(name, "utf-8") for name in lanes.connection.zrange(lanes.keys.workers, 0, -1)}
+    known: Any = lanes.connection.zrange(lanes.keys.workers, 0, -1)
+    fair = {name.decode() for name in known}
     listening = Worker.all(queue=LaneQueue.named(settings.queue))
     return sorted(worker.name for worker in listening if worker.name not in fair)
 

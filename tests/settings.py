@@ -57,10 +57,3 @@ FAIRIMPORT = {
     "LEASE": 2.0,
     **json.loads(os.environ.get("FAIRIMPORT_OVERRIDES", "{}")),
 }
-
-if not (Path(__file__).parent.parent / "fairimport" / "progress.py").exists():
-    # While the read model is being written, the admin cannot be imported.
-    INSTALLED_APPS = [
-        "django.contrib.admin.apps.SimpleAdminConfig" if app == "django.contrib.admin" else app
-        for app in INSTALLED_APPS
-    ]
