@@ -14,6 +14,7 @@ from fairimport.runs.duplicates import DuplicateFinder
 from fairimport.runs.mapping import ambiguous_positions, guess, header_names, suggest
 from fairimport.runs.orders import MIXED, order_of
 from fairimport.sheets import SheetRow, Survey
+from fairimport.sheets.cells import Cell
 from fairimport.sheets.values import Spec
 
 __all__ = [
@@ -96,6 +97,10 @@ class Binding:
         """The values that may occur once in a file: those of unique columns by their name, and
         under the first key column's name the value (of several: all values) of the key."""
         return self._cleaner.keys(row)
+
+    def as_text(self, position: int, cell: Cell) -> str:
+        """A cell of this column as text that the run's options read back alike; for csv files."""
+        return self._cleaner.as_text(position, cell)
 
     def stated(self, row: Row) -> list[list[str] | None]:
         """The row's values as `[kind, text]` in the order of the columns, None for blanks."""

@@ -14,6 +14,7 @@ from fairimport.runs.refs import RefIndex
 from fairimport.sheets import Problem, SheetRow, Survey
 from fairimport.sheets.cells import Cell, printable
 from fairimport.sheets.cells import raw as shown
+from fairimport.sheets.portable import as_text
 from fairimport.sheets.values import CellRejected, Spec, ValueOptions, convert, typed
 
 __all__ = ["Reason", "Rejected", "RowCleaner"]
@@ -225,6 +226,11 @@ class RowCleaner:
 
     def _text(self, column: _Column, value: Any) -> str:
         return column.refs.name_of(value) if column.refs else str(value)
+
+    def as_text(self, position: int, cell: Cell) -> str:
+        """The cell of this column as a csv file of failed rows holds it."""
+        column = self._by_position.get(position)
+        return as_text(cell, column.spec if column else None, self._values)
 
     def stated(self, row: Row) -> list[list[str] | None]:
         """The row's values as `[kind, text]` in the order of the importer's columns."""

@@ -12,7 +12,7 @@ from fairimport.sheets.dates import parse_datetime, parse_day, parse_duration, p
 from fairimport.sheets.rejected import CellRejected
 from fairimport.sheets.zones import Zone
 
-__all__ = ["to_date", "to_datetime", "to_duration", "to_time"]
+__all__ = ["to_date", "to_datetime", "to_duration", "to_moment", "to_time"]
 
 T = TypeVar("T", date, datetime)
 
@@ -26,7 +26,7 @@ def to_date(cell: Cell, order: str, date1904: bool) -> date:
     """The day of a cell; a time of day beside it is dropped, no zone ever moves it."""
     if isinstance(cell, str):
         return _from_text(cell, order, parse_day)
-    return _moment(cell, date1904).date()
+    return to_moment(cell, date1904).date()
 
 
 def to_datetime(cell: Cell, order: str, date1904: bool, zone: Zone) -> datetime:
@@ -34,7 +34,7 @@ def to_datetime(cell: Cell, order: str, date1904: bool, zone: Zone) -> datetime:
     if isinstance(cell, str):
         moment = _from_text(cell, order, parse_datetime)
     else:
-        moment = _moment(cell, date1904)
+        moment = to_moment(cell, date1904)
     try:
         return zone.localise(moment, raw(cell))
     except OverflowError:
@@ -51,7 +51,7 @@ def _from_text(text: str, order: str, parse: Callable[[str, str], T | None]) -> 
     raise CellRejected("invalid_date", text)
 
 
-def _moment(cell: Cell, date1904: bool) -> datetime:
+def to_moment(cell: Cell, date1904: bool) -> datetime:
     """The moment of a date cell, or of a plain number that lost its date format."""
     if isinstance(cell, Moment) and cell.kind in ("date", "datetime") and cell.iso:
         return datetime.fromisoformat(cell.iso)

@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 
 from django.utils.translation import gettext as _
 
-from fairimport.sheets.cells import Cell, Number, SheetRow
+from fairimport.sheets.cells import Cell, CellError, Number, SheetRow
+from fairimport.sheets.evidence import ERROR_TEXTS
 from fairimport.sheets.survey import Survey
 
 __all__ = ["OwnColumns", "escaped", "is_own_header", "own_columns", "own_headers", "unescaped"]
@@ -67,12 +68,17 @@ def without_own(headers: Sequence[str]) -> Sequence[str]:
 
 
 def escaped(text: str) -> str:
-    """Text that no spreadsheet program executes when it stands in a csv file."""
-    return f"'{text}" if text.startswith((*_EXECUTED, "'")) else text
+    """Text of a csv file that no spreadsheet program executes.
+
+    A text that looks like an error value gets an apostrophe too, which tells it from a real one.
+    """
+    return f"'{text}" if text.startswith((*_EXECUTED, "'")) or text in ERROR_TEXTS else text
 
 
 def unescaped(cell: Cell) -> Cell:
-    """The cell whose text `escaped` made."""
-    if isinstance(cell, str) and cell.startswith("'") and cell[1:].startswith((*_EXECUTED, "'")):
-        return cell[1:]
-    return cell
+    """The cell for which `escaped` text, or an error value, was written."""
+    if not isinstance(cell, str):
+        return cell
+    if cell in ERROR_TEXTS:
+        return CellError(cell)
+    return cell[1:] if cell.startswith("'") and escaped(cell[1:]) == cell else cell

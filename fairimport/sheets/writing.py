@@ -136,11 +136,15 @@ def rejected_csv(
     show = as_text or (lambda _position, cell: raw(cell))
     yield b"\xef\xbb\xbf"
     for row, reasons in rows:
-        cells = [escaped(show(n, row.cell(n))) for n in range(1, len(headers) + 1)]
+        cells = (_csv_text(n, row.cell(n), show) for n in range(1, len(headers) + 1))
         writer.writerow([*cells, row.number, escaped("\n".join(reasons))])
         if len(lines) >= _BATCH:
             yield _encoded(lines)
     yield _encoded(lines)
+
+
+def _csv_text(position: int, cell: Cell, show: Callable[[int, Cell], str]) -> str:
+    return cell.text if isinstance(cell, CellError) else escaped(show(position, cell))
 
 
 class _Lines:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import PurePath
 from typing import BinaryIO, cast
 
@@ -21,8 +21,8 @@ from django.views.decorators.http import require_safe
 
 from fairimport.errors import FileRefused
 from fairimport.models import ImportRun
-from fairimport.runs import files
-from fairimport.sheets import SheetRow, Survey, decode
+from fairimport.runs import files, session
+from fairimport.sheets import Cell, SheetRow, Survey, decode
 from fairimport.sheets.writing import rejected_csv, rejected_xlsx
 from fairimport.templatetags.fairimport import plain_name
 from fairimport.views.access import for_run
@@ -45,7 +45,9 @@ def rejected_file(request: HttpRequest, run: ImportRun, form: str) -> HttpRespon
     name = f"{PurePath(run.filename).stem} – {_('refused rows')}.{form}"
     if form == "csv":
         delimiter = survey.delimiter if survey.delimiter in (";", "\t") else ","
-        lines = rejected_csv(headers_of(survey), refused(run), delimiter=delimiter)
+        lines = rejected_csv(
+            headers_of(survey), refused(run), delimiter=delimiter, as_text=texts_of(run)
+        )
         return download(StreamingHttpResponse(lines, content_type=CSV), name)
     return download(FileResponse(workbook(run, survey), content_type=XLSX), name)
 
@@ -71,8 +73,17 @@ def workbook(run: ImportRun, survey: Survey) -> BinaryIO:
 
 
 def headers_of(survey: Survey) -> list[str]:
-    """The file's own headers, column after column."""
-    return [column.header for column in survey.columns]
+    """The file's own headers, column after column; empty ones keep the others in their places."""
+    headers = {column.position: column.header for column in survey.columns}
+    return [headers.get(position, "") for position in range(1, max(headers, default=0) + 1)]
+
+
+def texts_of(run: ImportRun) -> Callable[[int, Cell], str] | None:
+    """How cells of a workbook are written in a text file, so that the run reads them back alike."""
+    try:
+        return session.open_binding(run).as_text
+    except FileRefused:  # the importer is gone, and with it any way back
+        return None
 
 
 def refused(run: ImportRun) -> Iterator[tuple[SheetRow, list[str]]]:
