@@ -89,5 +89,5 @@ def current_claim() -> Claim | None:
 
 def hold(claim: Claim | None) -> None:
     """Make a claim the current one of this process, or none."""
-    global _current  # noqa: PLW0603 - a process works on one claim at a time
+    global _current
     _current = claim

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from django.apps import apps
 from rq.job import Job
@@ -27,7 +27,8 @@ class FunctionRefused(FairImportError):
 
     def __init__(self, name: str) -> None:
         super().__init__(
-            f"{name!r} is not a function of an installed app; allow it by FAIRIMPORT['JOB_FUNCTIONS']"
+            f"{name!r} is not a function of an installed app;"
+            " FAIRIMPORT['JOB_FUNCTIONS'] may allow it"
         )
 
 
@@ -86,17 +87,23 @@ class LaneJob(Job):
     @property
     def success_callback(self) -> Any:
         """As RQ's, of an allowed function; raises `FunctionRefused`."""
-        return self._checked(self._success_callback_name, lambda: super(LaneJob, self).success_callback)
+        return self._checked(
+            self._success_callback_name, lambda: super(LaneJob, self).success_callback
+        )
 
     @property
     def failure_callback(self) -> Any:
         """As RQ's, of an allowed function; raises `FunctionRefused`."""
-        return self._checked(self._failure_callback_name, lambda: super(LaneJob, self).failure_callback)
+        return self._checked(
+            self._failure_callback_name, lambda: super(LaneJob, self).failure_callback
+        )
 
     @property
     def stopped_callback(self) -> Any:
         """As RQ's, of an allowed function; raises `FunctionRefused`."""
-        return self._checked(self._stopped_callback_name, lambda: super(LaneJob, self).stopped_callback)
+        return self._checked(
+            self._stopped_callback_name, lambda: super(LaneJob, self).stopped_callback
+        )
 
     def cancel(self, *args: Any, **kwargs: Any) -> dict[str, list[str]]:
         """As RQ's, and out of its lane at once."""
@@ -132,6 +139,11 @@ class LaneJob(Job):
         if name:
             check_allowed(name)
         return read()
+
+
+def claim_of(job: Job) -> Claim:
+    """What the worker of a job that `LaneQueue` handed out holds."""
+    return cast(LaneJob, job).claim
 
 
 def inherit(job: LaneJob, queue: Queue) -> None:

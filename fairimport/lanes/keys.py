@@ -43,6 +43,10 @@ class Keys:
         """When each worker last claimed or renewed."""
         return self.prefix + "workers"
 
+    def lane(self, tenant: str) -> str:
+        """A tenant's waiting jobs."""
+        return f"{self.prefix}lane:{tenant}"
+
     def lease(self, lease_id: str) -> str:
         """The hash of a lease: there as long as it is held, and never changed meanwhile."""
         return f"{self.prefix}lease:{lease_id}"

@@ -53,9 +53,7 @@ def _record(queue: LaneQueue, job_id: str) -> None:
         return
     error = AbandonedJobError(f"its worker died or was cut off {job_id}")
     try:
-        execute_failure_callback(
-            job, queue.death_penalty_class, AbandonedJobError, error, None
-        )
+        execute_failure_callback(job, queue.death_penalty_class, AbandonedJobError, error, None)
     except Exception:
         logger.exception("callback.failed job=%s", job_id)
     with queue.connection.pipeline() as pipeline:

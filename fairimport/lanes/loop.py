@@ -24,7 +24,7 @@ from rq.worker import BaseWorker, DequeueStrategy, WorkerStatus
 
 from fairimport.lanes import maintenance
 from fairimport.lanes.claims import Claim
-from fairimport.lanes.job import LaneJob
+from fairimport.lanes.job import LaneJob, claim_of
 from fairimport.lanes.queue import LaneQueue
 
 if TYPE_CHECKING:
@@ -43,6 +43,7 @@ class Loop(BaseWorker):
 
     queue_class = LaneQueue
     job_class = LaneJob
+    queues: list[LaneQueue]  # type: ignore[assignment]
     _out_of_work = False
 
     def __init__(self, queues: Any, *args: Any, **kwargs: Any) -> None:
@@ -54,6 +55,7 @@ class Loop(BaseWorker):
         for queue in self.queues:
             queue.worker_name = self.name
         self.claim: Claim | None = None
+        self.parent_pid = os.getpid()
         self._asleep = False
         self._next_beat = 0.0
 
@@ -74,7 +76,7 @@ class Loop(BaseWorker):
         dequeue_strategy: DequeueStrategy = DequeueStrategy.DEFAULT,
     ) -> bool:
         """As RQ's; return whether any job was worked on."""
-        self.pid = os.getpid()
+        self.parent_pid = self.pid = os.getpid()
         self._dequeue_strategy = dequeue_strategy
         self.connection.set_retry(Retry(NoBackoff(), 1))
         self._install_signal_handlers()
@@ -101,7 +103,7 @@ class Loop(BaseWorker):
             self._out_of_work = True
             return 0
         job, queue = found
-        self.claim = job.claim  # type: ignore[attr-defined]
+        self.claim = claim_of(job)
         if self._stop_requested:
             return 0  # released by the teardown: nothing of it was begun
         self.execute_job(job, queue)
@@ -154,7 +156,7 @@ class Loop(BaseWorker):
 
     def request_stop(self, signum: int, frame: FrameType | None) -> None:
         """Stop: wake up when asleep, else tell the running job to end at its next good moment."""
-        if os.getpid() != self.pid:
+        if os.getpid() != self.parent_pid:
             return  # a horse that has not set its own handlers yet
         self._shutdown_requested_date = now()
         signal.signal(signal.SIGINT, self.request_force_stop)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 import uuid
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import django_rq
 from django.conf import settings as django_settings
@@ -14,6 +14,7 @@ from rq.exceptions import DequeueTimeout
 from rq.job import Job
 from rq.queue import Queue
 from rq.serializers import JSONSerializer
+from rq.utils import as_text
 
 from fairimport.conf import settings
 from fairimport.lanes import lapses, maintenance
@@ -57,10 +58,10 @@ class LaneQueue(DjangoRQ):
         key = (name, repr(django_settings.RQ_QUEUES[name]))
         if key not in _connections:
             _connections[key] = django_rq.get_connection(name)
-        queue: LaneQueue = django_rq.get_queue(
+        queue = django_rq.get_queue(
             name, queue_class=cls, job_class=LaneJob, connection=_connections[key]
         )
-        return queue
+        return cast("LaneQueue", queue)
 
     # -- pushing -----------------------------------------------------------------------------
 
@@ -135,7 +136,9 @@ class LaneQueue(DjangoRQ):
         keys = self.lanes.keys
         self.asleep = True
         try:
-            self.connection.blmove(keys.inbox, keys.landing, wait, "LEFT", "RIGHT")
+            self.connection.execute_command(
+                "BLMOVE", keys.inbox, keys.landing, "LEFT", "RIGHT", wait
+            )
         finally:
             self.asleep = False
 
@@ -146,7 +149,7 @@ class LaneQueue(DjangoRQ):
             )
             job.restore(found.fields)
             job.func_name  # noqa: B018 - reads the data, which may be damaged
-        except Exception as error:  # noqa: BLE001 - whatever is wrong with it, it is the job's
+        except Exception as error:
             lapses.refuse(self, found, f"{type(error).__name__}: {error}")
             return None
         job.claim = Claim(
@@ -173,18 +176,17 @@ class LaneQueue(DjangoRQ):
         for tenant, _ in self.lanes.lengths():
             if wanted is not None and len(flat) >= wanted:
                 break
-            flat += self._ids(f"{self.lanes.keys.prefix}lane:{tenant}")
+            flat += self._ids(self.lanes.keys.lane(tenant))
         return flat[offset:wanted]
 
     def get_job_position(self, job_or_id: Job | str) -> int | None:
         """Jobs before it: in its own lane, or in RQ's list when it is not routed yet."""
         job_id = job_or_id.id if isinstance(job_or_id, Job) else job_or_id
-        tenant = self.connection.hget(self.job_class.key_for(job_id), "tenant") or b""
-        lane = f"{self.lanes.keys.prefix}lane:{tenant.decode()}"
-        for key in (lane, self.lanes.keys.landing, self.key):
-            place: int | None = self.connection.lpos(key, job_id)
+        tenant = as_text(self.connection.hget(self.job_class.key_for(job_id), "tenant") or "")
+        for key in (self.lanes.keys.lane(tenant), self.lanes.keys.landing, self.key):
+            place = self.connection.lpos(key, job_id)
             if place is not None:
-                return place
+                return cast(int, place)
         return None
 
     def remove(self, job_or_id: Job | str, pipeline: Any = None) -> Any:
@@ -205,4 +207,4 @@ class LaneQueue(DjangoRQ):
         )
 
     def _ids(self, key: str) -> list[str]:
-        return [job.decode() for job in self.connection.lrange(key, 0, -1)]
+        return [as_text(job) for job in self.connection.lrange(key, 0, -1)]

@@ -91,7 +91,9 @@ def _load(name: str, clock: str) -> tuple[str, str]:
     first, _, own = _source(name).partition("\n")
     shared = "\n".join(_source(part) for part in SHARED)
     lines = (shared + own.replace(CLOCK_LINE, clock)).splitlines()
-    kept = [stripped for line in lines if (stripped := line.strip()) and not stripped.startswith("--")]
+    kept = [
+        stripped for line in lines if (stripped := line.strip()) and not stripped.startswith("--")
+    ]
     text = "\n".join([first, *kept])
     return text, hashlib.sha1(text.encode(), usedforsecurity=False).hexdigest()
 
@@ -102,22 +104,22 @@ def _source(name: str) -> str:
 
 
 def _settings() -> str:
-    return _as_json(
-        settings.cap, settings.weight, settings.slice, settings.lease, settings.max_lapses, settings.fairness
-    )
+    now = settings
+    by_turns = now.fairness == "turns"
+    return _as_json(now.cap, now.weight, max(now.slice, 0.001), now.lease, now.max_lapses, by_turns)
 
 
 @cache
 def _as_json(
-    cap: int, weight: float, turn: float, lease: float, max_lapses: int, fairness: str
+    cap: int, weight: float, turn: float, lease: float, max_lapses: int, by_turns: bool
 ) -> str:
     return json.dumps(
         {
             "cap": cap,
             "weight": weight,
-            "guess": round(max(turn, 0.001) * 1_000_000),
+            "guess": round(turn * 1_000_000),
             "term": round(lease * 1_000_000),
             "max_lapses": max_lapses,
-            "turns": fairness == "turns",
+            "turns": by_turns,
         }
     )

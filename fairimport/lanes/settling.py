@@ -13,6 +13,7 @@ from rq.worker import BaseWorker
 
 from fairimport.errors import LeaseLost
 from fairimport.lanes.claims import Claim, Yield, hold
+from fairimport.lanes.job import claim_of
 from fairimport.lanes.lanes import Lanes
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ class Settling(BaseWorker):
 
     def prepare_execution(self, job: Job) -> Execution:
         """The claim has written RQ's marks already; the execution's id is the lease's."""
-        claim: Claim = job.claim  # type: ignore[attr-defined]
+        claim = claim_of(job)
         execution = Execution(claim.lease_id, job.id, self.connection, worker_name=self.name)
         execution._job = job
         self.executions[execution.id] = execution
@@ -45,7 +46,7 @@ class Settling(BaseWorker):
 
     def perform_job(self, job: Job, queue: Queue, execution: Execution) -> bool:
         """As RQ's, with the claim at hand for the job's code."""
-        hold(job.claim)  # type: ignore[attr-defined]
+        hold(claim_of(job))
         try:
             return bool(super().perform_job(job, queue, execution))
         finally:
@@ -54,7 +55,7 @@ class Settling(BaseWorker):
     def handle_execution_ended(self, job: Job, queue: Queue, heartbeat_ttl: int) -> None:
         """The job's own code has ended: what goes wrong from here on is not its doing."""
         job.ended_at = now()
-        job.claim.returned()  # type: ignore[attr-defined]
+        claim_of(job).returned()
 
     def cleanup_execution(
         self, job: Job, pipeline: Pipeline, execution: Execution | None = None
@@ -78,7 +79,7 @@ class Settling(BaseWorker):
             self._finalize_yield(job, queue, execution, front=getattr(return_value, "front", False))
         else:
             super()._finalize_success(job, queue, execution, return_value)
-        job.claim.settled()  # type: ignore[attr-defined]
+        claim_of(job).settled()
 
     def _finalize_failure(
         self, job: Job, queue: Queue, execution: Execution, exc_info: tuple[Any, Any, Any]
@@ -92,7 +93,7 @@ class Settling(BaseWorker):
             lost = True
         if lost:
             logger.warning("lease.lost job=%s worker=%s", job.id, self.name)
-            self.lanes_of(job).settle(job.claim.lease_id, "yielded")  # type: ignore[attr-defined]
+            self.lanes_of(job).settle(claim_of(job).lease_id, "yielded")
             self.executions.pop(execution.id, None)
 
     def _finalize_yield(
@@ -101,7 +102,7 @@ class Settling(BaseWorker):
         self.handle_execution_ended(job, queue, 0)
         with self.connection.pipeline() as pipeline:
             how = "released" if front else "yielded"
-            self._settle_in(pipeline, job, job.claim, how)  # type: ignore[attr-defined]
+            self._settle_in(pipeline, job, claim_of(job), how)
             try:
                 pipeline.execute()
             except WatchError as error:

@@ -8,7 +8,7 @@ import os
 import signal
 import time
 from types import FrameType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from django.db import close_old_connections, connections
 from rq.exceptions import InvalidJobOperation
@@ -19,6 +19,7 @@ from rq.worker.base import SHUTDOWN_SIGNAL
 
 from fairimport.lanes import hooks
 from fairimport.lanes.children import die_with_parent, wait_for
+from fairimport.lanes.job import LaneJob, claim_of
 from fairimport.lanes.loop import Loop
 from fairimport.lanes.renewal import Renewal, RenewalThread
 from fairimport.lanes.settling import Settling
@@ -38,7 +39,7 @@ SIGNALS = {signal.SIGTERM, signal.SIGINT}
 
 
 class FairWorker(Loop, Settling, Worker):
-    """Works lanes, each job in a forked process: a job that dies takes its horse, not the worker."""
+    """Each job runs in a forked process: one that dies takes its horse along, not the worker."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -47,7 +48,7 @@ class FairWorker(Loop, Settling, Worker):
     def execute_job(self, job: Job, queue: Queue) -> None:
         """Run a claimed job in a horse, keep its lease meanwhile, and clear up after it."""
         execution = self.prepare_execution(job)
-        self._renewal.begin(job.claim)  # type: ignore[attr-defined]
+        self._renewal.begin(claim_of(job))
         self.fork_work_horse(job, queue)
         self.monitor_work_horse(job, queue, execution)
 
@@ -61,20 +62,20 @@ class FairWorker(Loop, Settling, Worker):
             signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)
 
     def setup_work_horse_signals(self) -> None:
-        """In the horse: die with the parent; SIGTERM asks the job to end at its next good moment."""
-        assert self.pid is not None
+        """In the horse: die with the parent; SIGTERM asks the job to end when it can."""
         claim = self.claim
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         signal.signal(signal.SIGTERM, lambda *_: claim.stop() if claim else None)
-        die_with_parent(self.pid)
+        die_with_parent(self.parent_pid)
         signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)
 
     def monitor_work_horse(self, job: Job, queue: Queue, execution: Execution) -> None:
         """Wait for the horse, renew its lease, and end it when the lease or its time is over."""
         job.started_at = now()
-        claim = job.claim  # type: ignore[attr-defined]
+        claim = claim_of(job)
         lanes = self.lanes_of(job)
-        limit = time.monotonic() + job.timeout + GRACE if (job.timeout or -1) > 0 else None
+        seconds = job.timeout or -1
+        limit = time.monotonic() + seconds + GRACE if seconds > 0 else None
         while not wait_for(self.horse_pid, self._patience(claim.deadline, limit)):
             if claim.lost():
                 logger.warning("lease.lost job=%s worker=%s", job.id, self.name)
@@ -114,16 +115,16 @@ class FairWorker(Loop, Settling, Worker):
 
     def _clear_up(self, job: Job, queue: Queue, execution: Execution, end: tuple[Any, ...]) -> None:
         """After a horse that did not end well: by whose fault, and what becomes of the job."""
-        claim = job.claim  # type: ignore[attr-defined]
+        claim = claim_of(job)
         logger.warning("horse.died job=%s status=%s", job.id, end[1])
         if claim.lost():
             return
         if self._stopped_job_id == job.id:
             self._handle_stopped_job(job, queue, execution)
-        elif not job.ticket:  # type: ignore[attr-defined]
+        elif not cast(LaneJob, job).ticket:
             self._fail_as_rq_does(job, queue, execution, end)
         elif not claim.has_returned:
-            hooks.horse_died(job, claim.lease_id, parent_saw=True)  # type: ignore[arg-type]
+            hooks.horse_died(cast(LaneJob, job), claim.lease_id, parent_saw=True)
 
     def _fail_as_rq_does(
         self, job: Job, queue: Queue, execution: Execution, end: tuple[Any, ...]
@@ -132,7 +133,7 @@ class FairWorker(Loop, Settling, Worker):
             over = job.get_status() in (JobStatus.FINISHED, JobStatus.FAILED)
         except InvalidJobOperation:
             return  # finished, and its result was not to be kept
-        if not over and not job.claim.has_returned:  # type: ignore[attr-defined]
+        if not over and not claim_of(job).has_returned:
             job.ended_at = now()
             self.handle_work_horse_killed(job, *end)
             why = f"Work-horse terminated unexpectedly; waitpid returned {end[1]}"
@@ -153,7 +154,7 @@ class FairSimpleWorker(Loop, Settling, SimpleWorker):
         """Run a claimed job here and now."""
         execution = self.prepare_execution(job)
         keeper = self._keep()
-        keeper.begin(job.claim, self.lanes_of(job))  # type: ignore[attr-defined]
+        keeper.begin(claim_of(job), self.lanes_of(job))
         try:
             self.perform_job(job, queue, execution)
         finally:
