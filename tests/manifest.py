@@ -147,7 +147,7 @@ class Case:
         }
         with override_settings(FAIRIMPORT=changed):
             assert fairimport_settings.timezone == assume["timezone"]
-            self._give()
+            self.give()
             return self._differences()
 
     def _differences(self) -> list[str]:
@@ -204,7 +204,7 @@ class Case:
         run.delete()
         return ""
 
-    def _give(self) -> None:
+    def give(self) -> None:
         """Put into the database what was there before."""
         given = self.stated["given"]
         if strange := set(given) - set(self.vocabulary["given"]):

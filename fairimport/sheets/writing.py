@@ -133,7 +133,7 @@ def rejected_csv(
     lines: list[str] = []
     writer = csv.writer(_Lines(lines), delimiter=delimiter, quoting=csv.QUOTE_ALL)
     writer.writerow([escaped(text) for text in (*headers, *own_headers())])
-    show = as_text or (lambda _position, cell: raw(cell))
+    show = as_text or _as_it_is
     yield b"\xef\xbb\xbf"
     for row, reasons in rows:
         cells = (_csv_text(n, row.cell(n), show) for n in range(1, len(headers) + 1))
@@ -143,8 +143,13 @@ def rejected_csv(
     yield _encoded(lines)
 
 
+def _as_it_is(_position: int, cell: Cell) -> str:
+    return "#N/A" if isinstance(cell, Formula) else raw(cell)
+
+
 def _csv_text(position: int, cell: Cell, show: Callable[[int, Cell], str]) -> str:
-    return cell.text if isinstance(cell, CellError) else escaped(show(position, cell))
+    shown = show(position, cell)
+    return shown if isinstance(cell, CellError | Formula) else escaped(shown)
 
 
 class _Lines:
