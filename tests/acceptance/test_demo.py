@@ -23,10 +23,10 @@ START_SECONDS = 90.0
 class Demo:
     """The launcher as a process, with what it has said so far."""
 
-    def __init__(self, folder: Path, port: int, **env: str) -> None:
+    def __init__(self, folder: Path, log: Path, port: int, **env: str) -> None:
         self.folder = folder
         self.port = port
-        self.log = folder.parent / f"demo-{env.get('PORT', port)}.log"
+        self.log = log
         clean = {k: v for k, v in os.environ.items() if not k.startswith(("FAIRIMPORT", "DJANGO"))}
         with self.log.open("wb") as log:
             self.popen = subprocess.Popen(
@@ -68,13 +68,19 @@ def port() -> int:
         return int(probe.getsockname()[1])
 
 
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The demo's folder, kept from test to test as it is from day to day."""
+    return tmp_path_factory.mktemp("demo") / "folder"
+
+
 @pytest.fixture
-def demo(tmp_path: Path, port: int) -> Iterator[Callable[..., Demo]]:
+def demo(folder: Path, tmp_path: Path, port: int) -> Iterator[Callable[..., Demo]]:
     """Start the demo; whatever a test leaves running is killed."""
     started: list[Demo] = []
 
     def start(**env: str) -> Demo:
-        started.append(Demo(tmp_path / "demo", port, **env))
+        started.append(Demo(folder, tmp_path / f"{len(started)}.log", port, **env))
         return started[-1]
 
     yield start
@@ -191,6 +197,6 @@ def test_a_second_demo_in_the_same_folder_says_so(demo: Callable[..., Demo], por
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         other = str(probe.getsockname()[1])
-    second = Demo(first.folder, port, PORT=other)
+    second = demo(PORT=other)
     assert second.popen.wait(timeout=30) == 1
     assert "A demo already runs in" in second.said

@@ -10,6 +10,7 @@ from django.db import connections
 from rq.logutils import setup_loghandlers
 
 from fairimport.conf import settings
+from fairimport.connections import limit_waits
 from fairimport.lanes.queue import LaneQueue
 from fairimport.lanes.supervisor import Supervisor
 from fairimport.lanes.worker import FairSimpleWorker, FairWorker
@@ -41,10 +42,9 @@ class Command(BaseCommand):
         def work() -> None:
             queues = [LaneQueue.named(name) for name in names]
             worker = kind(queues, name=options["name"], connection=queues[0].connection)
-            worker.work(
-                burst=options["burst"], max_jobs=options["max_jobs"], logging_level=level
-            )
+            worker.work(burst=options["burst"], max_jobs=options["max_jobs"], logging_level=level)
 
+        limit_waits()
         connections.close_all()
         if options["workers"] == 1:
             work()
