@@ -32,6 +32,12 @@ def test_the_commands_of_the_readme_exist() -> None:
     assert named == ours
 
 
+def test_the_readme_shows_the_layout_that_the_demo_uses() -> None:
+    """The template of the page is one that works, because the demo site stands on it."""
+    shown = (ROOT / "README.md").read_text().split("```django\n")[1].split("```")[0]
+    assert shown == (ROOT / "templates/fairimport/base.html").read_text()
+
+
 def test_no_module_has_a_name_that_says_nothing() -> None:
     """The glossary bans them."""
     assert [path for path in MODULES if path.stem in BANNED] == []
