@@ -32,3 +32,4 @@ class CompanyAdmin(CompanyModelAdmin):
 
 
 admin.site.register((InvoiceLine, Contact))
+admin.site.site_header = admin.site.site_title = "Ledgerly, for the operator"

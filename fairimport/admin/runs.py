@@ -37,11 +37,10 @@ FILE = ("size", "sha256", "mapping", "options", "noticed")
 class ImportRunAdmin(RunModelAdmin):
     """Imports of all tenants; changed only by their verbs."""
 
-    list_display = ("name", "tenant", "kind", "state_pill", "total", "created_at", "created_by")
+    list_display = ("name", "tenant", "kind", "state_pill", "total", "created_at")
     list_filter = ("state", "importer")
     list_select_related = ("created_by",)
     search_fields = ("filename", "tenant", "id")
-    date_hierarchy = "created_at"
     actions = ("pause", "resume", "cancel", "retry")
     fieldsets = (
         (None, {"fields": FACTS}),

@@ -51,6 +51,8 @@ def rate(per_second: float) -> str:
 def duration(seconds: float) -> str:
     """A time in words, as exactly as it is worth saying."""
     whole = round(seconds)
+    if whole < 1:
+        return _("less than a second")
     if whole < 60:
         return ngettext("%(n)s second", "%(n)s seconds", whole) % {"n": whole}
     minutes = round(seconds / 60)

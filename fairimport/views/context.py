@@ -32,6 +32,7 @@ __all__ = [
 ]
 
 SHOWN_REJECTED = 50
+SHOWN_SAMPLE = 10
 STALE_AFTER_S = 10
 ALARMING = frozenset({"no_worker", "paused", "limits_not_loaded", "redis_down", "unknown"})
 VERBS = ("choose", "start", "pause", "resume", "cancel", "retry")
@@ -70,7 +71,9 @@ class ColumnsPage:
             "survey": self.survey,
             "options_form": self.options_form,
             "missing": [] if self.survey.needs else self.form.binding.missing,
-            "sample": [{"number": n, "cells": cells} for n, *cells in self.survey.sample],
+            "sample": [
+                {"number": n, "cells": cells} for n, *cells in self.survey.sample[:SHOWN_SAMPLE]
+            ],
             "samples": {c.position: [] if c.position in secret else c.samples for c in columns},
         }
 

@@ -20,7 +20,7 @@ LABELS: Mapping[str, str | Promise] = {
     "updated": gettext_lazy("updated"),
     "unchanged": gettext_lazy("unchanged"),
     "skipped": gettext_lazy("skipped"),
-    "rejected": gettext_lazy("refused"),
+    "rejected": gettext_lazy("rejected"),
     "untried": gettext_lazy("not tried"),
 }
 
@@ -90,4 +90,4 @@ def ending_of(now: Progress) -> str:
     if not now.rejected:
         return _("All done: %(n)s rows are in") % {"n": count(rows)}
     numbers = {"n": count(rows), "bad": count(now.rejected)}
-    return _("Done: %(n)s rows are in, %(bad)s were refused") % numbers
+    return _("Done: %(n)s rows are in, %(bad)s were rejected") % numbers

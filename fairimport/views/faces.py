@@ -120,7 +120,7 @@ class PageFace:
         numbers = {"label": self.label, "done": count(self.done), "total": count(self.total)}
         said = _("%(label)s. %(done)s of %(total)s rows done.") % numbers
         if self.rejected:
-            said += " " + _("%(n)s refused.") % {"n": count(self.rejected)}
+            said += " " + _("%(n)s rejected.") % {"n": count(self.rejected)}
         return said
 
     @property

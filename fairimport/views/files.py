@@ -38,15 +38,15 @@ UNKNOWN = "application/octet-stream"
 @for_run("view_importrun")
 @require_safe
 def rejected_file(request: HttpRequest, run: ImportRun, form: str) -> HttpResponseBase:
-    """The rows that were refused, with the reasons, ready to be corrected and uploaded again."""
+    """The rows that were rejected, with the reasons, ready to be corrected and uploaded again."""
     if not run.rejected_rows.exists():
         raise Http404
     survey = Survey.from_json(run.facts)
-    name = f"{PurePath(run.filename).stem} – {_('refused rows')}.{form}"
+    name = f"{PurePath(run.filename).stem} – {_('rejected rows')}.{form}"
     if form == "csv":
         delimiter = survey.delimiter if survey.delimiter in (";", "\t") else ","
         lines = rejected_csv(
-            headers_of(survey), refused(run), delimiter=delimiter, as_text=texts_of(run)
+            headers_of(survey), rejected_of(run), delimiter=delimiter, as_text=texts_of(run)
         )
         return download(StreamingHttpResponse(lines, content_type=CSV), name)
     return download(FileResponse(workbook(run, survey), content_type=XLSX), name)
@@ -65,9 +65,9 @@ def source_file(request: HttpRequest, run: ImportRun) -> HttpResponseBase:
 
 
 def workbook(run: ImportRun, survey: Survey) -> BinaryIO:
-    """The refused rows as a workbook in a temporary file, which the response closes."""
+    """The rejected rows as a workbook in a temporary file, which the response closes."""
     book = cast(BinaryIO, tempfile.TemporaryFile())  # noqa: SIM115
-    rejected_xlsx(book, headers_of(survey), refused(run))
+    rejected_xlsx(book, headers_of(survey), rejected_of(run))
     book.seek(0)
     return book
 
@@ -86,8 +86,8 @@ def texts_of(run: ImportRun) -> Callable[[int, Cell], str] | None:
         return None
 
 
-def refused(run: ImportRun) -> Iterator[tuple[SheetRow, list[str]]]:
-    """The refused rows as the customer sent them, each with its reasons."""
+def rejected_of(run: ImportRun) -> Iterator[tuple[SheetRow, list[str]]]:
+    """The rejected rows as the customer sent them, each with its reasons."""
     for row in run.rejected_rows.order_by("number").iterator(chunk_size=500):
         yield decode(bytes(row.cells)), [sentence_of(reason) for reason in row.reasons]
 

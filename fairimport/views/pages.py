@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-from typing import Any
 
 from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
@@ -13,11 +12,9 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
 from fairimport.models import ImportRun
-from fairimport.states import State
-from fairimport.templatetags.fairimport import importer_title
 from fairimport.views.access import for_run, for_tenant
 from fairimport.views.context import fragment_context, page_context
-from fairimport.views.faces import FACES
+from fairimport.views.lines import lines_of
 
 __all__ = ["fragment", "run_list", "run_page"]
 
@@ -31,8 +28,10 @@ def run_list(request: HttpRequest, tenant: str) -> HttpResponse:
     """The tenant's imports, the newest first."""
     runs = ImportRun.objects.for_tenant(tenant).select_related("created_by")
     page = Paginator(runs, PAGE_SIZE).get_page(request.GET.get("page"))
+    lines = lines_of(page)
+    asks_again = any(line.face.every for line in lines)
     return render(
-        request, "fairimport/list.html", {"page": page, "rows": [line_of(run) for run in page]}
+        request, "fairimport/list.html", {"page": page, "rows": lines, "asks_again": asks_again}
     )
 
 
@@ -53,13 +52,3 @@ def fragment(request: HttpRequest, run: ImportRun) -> HttpResponse:
     etag = f'"{hashlib.sha256(answer.content).hexdigest()[:32]}"'
     answer["ETag"] = etag
     return get_conditional_response(request, etag=etag, response=answer) or answer
-
-
-def line_of(run: ImportRun) -> dict[str, Any]:
-    """A run as a line of the list."""
-    return {
-        "run": run,
-        "face": FACES[State(run.state)],
-        "importer_title": importer_title(run.importer),
-        "total": run.total,
-    }

@@ -12,6 +12,7 @@ from django.core.management import BaseCommand, call_command
 from demo_site.accounts import COMPANIES, OPERATOR, Account
 from demo_site.models import Company, Membership
 from demo_site.samples import write_samples
+from fairimport.models import TenantLimit
 
 
 class Command(BaseCommand):
@@ -45,6 +46,7 @@ def add_member(account: Account) -> None:
     )
     person.user_permissions.add(*permissions)
     Membership.objects.get_or_create(user=person, defaults={"company": company})
+    TenantLimit.objects.of(company.key)
 
 
 def add_operator() -> None:

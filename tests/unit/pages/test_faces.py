@@ -49,12 +49,12 @@ def test_a_milestone_is_new_at_each_quarter() -> None:
     assert len(set(seen)) == 5
 
 
-def test_the_first_refused_row_is_a_milestone() -> None:
+def test_the_first_rejected_row_is_a_milestone() -> None:
     """Bad news does not wait for the end."""
     good = face(State.RUNNING, done=10, total=100)
     bad = face(State.RUNNING, done=10, total=100, rejected=1)
     assert good.milestone != bad.milestone
-    assert "1 refused" in bad.say
+    assert "1 rejected" in bad.say
 
 
 def test_what_is_said_has_the_numbers() -> None:

@@ -47,7 +47,7 @@ def test_percent_is_never_rounded_up(value: float, said: str) -> None:
 @pytest.mark.parametrize(
     ("seconds", "said"),
     [
-        (0, "0 seconds"),
+        (0, "less than a second"),
         (1, "1 second"),
         (59, "59 seconds"),
         (60, "1 min"),
