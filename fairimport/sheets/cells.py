@@ -200,7 +200,10 @@ def letter(position: int) -> str:
 
 def is_blank(cells: Iterable[Cell]) -> bool:
     """Tell whether a row holds nothing that a person could see."""
-    return all(c is None or (isinstance(c, str) and not trimmed(c)) for c in cells)
+    for cell in cells:
+        if cell is not None and (not isinstance(cell, str) or trimmed(cell)):
+            return False
+    return True
 
 
 # Blanks and marks that `assume.trim` takes off both ends of text: ASCII blanks, NBSP, zero-width

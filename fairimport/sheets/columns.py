@@ -13,6 +13,8 @@ from fairimport.sheets.survey import ColumnFacts
 __all__ = ["ColumnTally"]
 
 _SAMPLES = 5
+_SAMPLED = 3
+"""Batches from which samples are taken."""
 _SAMPLE_CHARS = 100
 
 
@@ -24,6 +26,7 @@ class ColumnTally:
         self.serials = 0
         self.longest = 0
         self._evidence = TextEvidence()
+        self._sampled = 0
         self._samples: dict[str, None] = {}
 
     def add(self, cells: Sequence[Cell], numbers: Sequence[int]) -> None:
@@ -32,47 +35,48 @@ class ColumnTally:
         types.discard(type(None))
         if not types:
             return
-        if types == {str}:
-            self._texts(cells, numbers)
-        elif str in types:
-            texts = [(c, n) for c, n in zip(cells, numbers, strict=True) if type(c) is str]
-            self._texts([c for c, _ in texts], [n for _, n in texts])
-        if types - {str}:
-            self._others([c for c in cells if c is not None and type(c) is not str])
-        if len(self._samples) < _SAMPLES:
+        if self._sampled < _SAMPLED:
             self._sample(cells)
+        if str in types:
+            texts = [(c, n) for c, n in zip(cells, numbers, strict=True) if isinstance(c, str)]
+            self._texts(texts)
+            types.discard(str)
+        if types:
+            self._others([c for c in cells if c is not None and type(c) is not str])
 
-    def _texts(self, cells: Sequence[Cell], numbers: Sequence[int]) -> None:
-        texts = [(c, n) for c, n in zip(cells, numbers, strict=True) if isinstance(c, str) and c]
-        filled = [(c, n) for c, n in texts if not c.isspace() and trimmed(c)]
-        if not filled:
-            return
-        self.kinds["text"] += len(filled)
-        self.longest = max(self.longest, max(len(c) for c, _ in filled))
-        self._evidence.add((c, n) for c, n in filled if c[0] not in _LETTERS)
+    def _texts(self, texts: list[tuple[str, int]]) -> None:
+        """Count texts; only those that do not begin with a letter can be dates or numbers."""
+        self.longest = max(self.longest, max(len(text) for text, _ in texts))
+        others = [pair for pair in texts if pair[0][:1] not in _LETTERS]
+        filled = [pair for pair in others if trimmed(pair[0])] if others else others
+        self.kinds["text"] += len(texts) - len(others) + len(filled)
+        self._evidence.add(filled)
 
     def _others(self, cells: Sequence[Cell]) -> None:
         for kind, count in Counter(map(type, cells)).items():
             if kind is Moment:
-                self.kinds.update(c.kind for c in cells if isinstance(c, Moment))
-            elif kind is not float:
+                self.kinds.update([c.kind for c in cells if isinstance(c, Moment)])
+            elif kind is int or kind is float:
+                self._numbers([c for c in cells if type(c) is kind])
+            else:
                 self.kinds[_KINDS[kind]] += count
-        floats = [c for c in cells if type(c) is float]
-        if floats:
-            whole = sum(map(float.is_integer, floats))
-            self.kinds["integer"] += whole
-            self.kinds["decimal"] += len(floats) - whole
-        self.serials += sum(
-            1 for c in cells if (type(c) is int or type(c) is float) and 0 <= c <= LAST_DAY
-        )
+
+    def _numbers(self, numbers: Sequence[int | float]) -> None:
+        whole = sum(map(float.is_integer, map(float, numbers)))
+        self.kinds["integer"] += whole
+        self.kinds["decimal"] += len(numbers) - whole
+        if min(numbers) >= 0 and max(numbers) <= LAST_DAY:
+            self.serials += len(numbers)
+        else:
+            self.serials += sum(1 for number in numbers if 0 <= number <= LAST_DAY)
 
     def _sample(self, cells: Sequence[Cell]) -> None:
+        self._sampled += 1
         for cell in cells:
-            text = trimmed(raw(cell))[:_SAMPLE_CHARS]
-            if text:
+            if len(self._samples) >= _SAMPLES:
+                return
+            if text := trimmed(raw(cell))[:_SAMPLE_CHARS]:
                 self._samples[text] = None
-                if len(self._samples) >= _SAMPLES:
-                    return
 
     def facts(self, position: int, letter: str, header: str, label: str, match: str) -> ColumnFacts:
         """Return what was counted, under the column's names."""
@@ -94,7 +98,6 @@ class ColumnTally:
 
 _LETTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
 _KINDS: dict[type, str] = {
-    int: "integer",
     bool: "bool",
     Number: "long_number",
     CellError: "error",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TypeAlias
 
 from fairimport.sheets.cells import Cell, letter
@@ -34,7 +34,7 @@ class _Filler:
         self._active = [(box, value) for box, value in self._active if box[2] >= number]
         return bool(self._active)
 
-    def row(self, number: int, cells: list[Cell]) -> list[Cell]:
+    def row(self, number: int, cells: Sequence[Cell]) -> Sequence[Cell]:
         """Return the row with the values of the ranges that cover it."""
         while self._ahead and self._ahead[-1][0] <= number:
             box = self._ahead.pop()

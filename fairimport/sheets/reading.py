@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import zip_longest
 from pathlib import Path
@@ -151,7 +151,7 @@ def _merged(book: Book, sheet: SheetInfo) -> list[tuple[int, int, int, int]]:
 
 def _sorted(batches: Iterator[Batch], limits: Limits) -> Batch:
     """Bring rows in order; of two with one number the later cells win."""
-    rows: dict[int, tuple[list[Cell], bool]] = {}
+    rows: dict[int, tuple[Sequence[Cell], bool]] = {}
     for batch in batches:
         for number, cells, hidden in batch:
             before, was_hidden = rows.get(number, ([], False))
@@ -161,7 +161,7 @@ def _sorted(batches: Iterator[Batch], limits: Limits) -> Batch:
     return [(number, *rows[number]) for number in sorted(rows)]
 
 
-def _over(before: list[Cell], cells: list[Cell]) -> list[Cell]:
+def _over(before: Sequence[Cell], cells: Sequence[Cell]) -> Sequence[Cell]:
     pairs = zip_longest(before, cells)
     return [old if new is None else new for old, new in pairs] if before else cells
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol, TypeAlias
 
@@ -24,7 +24,7 @@ __all__ = [
 LAST_ROW = 1_048_576
 LAST_COLUMN = 16_384
 
-Batch: TypeAlias = list[tuple[int, list[Cell], bool]]
+Batch: TypeAlias = list[tuple[int, Sequence[Cell], bool]]
 """Rows in order: number, cells from column A on, hidden. Rows without any cell may be left out."""
 
 

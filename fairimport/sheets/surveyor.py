@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import zip_longest
 from typing import BinaryIO
@@ -108,7 +108,7 @@ class Surveyor:
         if kept:
             self._keep(kept)
 
-    def _count_blank(self, cells: list[Cell]) -> None:
+    def _count_blank(self, cells: Sequence[Cell]) -> None:
         if self._text:
             self._empty_lines += 1
             if cells:
@@ -123,7 +123,7 @@ class Surveyor:
             self.blank_rows += number - self._last_number - 1
         self._last_number = number
 
-    def _row(self, number: int, cells: list[Cell]) -> SheetRow:
+    def _row(self, number: int, cells: Sequence[Cell]) -> SheetRow:
         if not self._text or self._header is None or len(cells) <= len(self._header.cells):
             return SheetRow(number, tuple(cells))
         width = len(self._header.cells)

@@ -133,7 +133,7 @@ class XlsbSheet:
 
     def batches(self) -> Iterator[Batch]:
         """Yield the rows."""
-        batch: Batch = []
+        batch: list[tuple[int, list[Cell], bool]] = []
         last = 0
         for kind, body in self._records:
             if kind == _Type.ROW:
@@ -144,14 +144,14 @@ class XlsbSheet:
                     raise RowsOutOfOrder
                 last = number
                 if len(batch) >= _BATCH:
-                    yield batch
+                    yield list(batch)
                     batch = []
                 batch.append((number, [], bool(body[11] & 0x10)))
             elif kind <= _Type.FORMULA_ERROR or kind == _Type.RICH_TEXT:
                 self._place(kind, body, batch)
             elif kind in (_Type.COLUMNS, _Type.MERGED):
                 self._note(kind, body)
-        yield batch
+        yield list(batch)
 
     def _note(self, kind: int, body: bytes) -> None:
         if kind == _Type.MERGED:
@@ -161,7 +161,7 @@ class XlsbSheet:
             first, last = _TWO.unpack_from(body, 0)
             self.facts.hidden_columns.update(range(first + 1, min(last + 1, LAST_COLUMN) + 1))
 
-    def _place(self, kind: int, body: bytes, batch: Batch) -> None:
+    def _place(self, kind: int, body: bytes, batch: list[tuple[int, list[Cell], bool]]) -> None:
         cell = self._cell(kind, body)
         if cell is None or cell == "":
             return

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import chain, islice
 from pathlib import Path
 
@@ -99,12 +99,11 @@ class TextSheet:
         except UnicodeError as error:
             raise FileRefused("damaged_file", reason="encoding") from error
 
-    def _rows(self, records: Iterator[Record]) -> Iterator[tuple[int, list[Cell], bool]]:
+    def _rows(self, records: Iterator[Record]) -> Iterator[tuple[int, Sequence[Cell], bool]]:
         before = ""
         for number, fields, ending in records:
             if fields:
-                cells: list[Cell] = list(fields)
-                yield number, cells, False
+                yield number, fields, False
             elif not before or ending in (before, ""):
                 yield number, [], False
             before = ending

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator
 
 from fairimport.errors import FileRefused
 from fairimport.sheets.cells import Cell
+from fairimport.sheets.lifting import LiftingParser
 from fairimport.sheets.limits import Limits
-from fairimport.sheets.safexml import SafeParser
 from fairimport.sheets.source import (
     LAST_COLUMN,
     LAST_ROW,
@@ -17,6 +17,7 @@ from fairimport.sheets.source import (
     SheetFacts,
     refuse_column,
 )
+from fairimport.sheets.xlsx.rowlift import RowLift
 from fairimport.sheets.xlsx.strings import RichText
 from fairimport.sheets.xlsx.values import Converter
 
@@ -46,7 +47,8 @@ class RowHandler:
         self._collect: list[str] = []
         self.rows: Batch = []
         self.last_row = 0
-        self.in_sheet_data = False
+        self.widest = 0
+        self.in_container = False
         self._begin_row({})
         self._begin_cell({})
 
@@ -60,7 +62,7 @@ class RowHandler:
             case "row":
                 self._begin_row(attrs)
             case "sheetData":
-                self.in_sheet_data = True
+                self.in_container = True
             case "mergeCell":
                 self._merge(attrs.get("ref", ""))
             case "col" if attrs.get("hidden") in _TRUE:
@@ -77,7 +79,7 @@ class RowHandler:
             case "row":
                 self._end_row()
             case "sheetData":
-                self.in_sheet_data = False
+                self.in_container = False
             case _:
                 self._rich.end(name)
 
@@ -105,6 +107,7 @@ class RowHandler:
             raise RowsOutOfOrder
         self.last_row = row
         if self._cells:
+            self.widest = max(self.widest, len(self._cells))
             self.rows.append((row, self._cells, self._hidden))
 
     def _begin_cell(self, attrs: dict[str, str]) -> None:
@@ -116,7 +119,7 @@ class RowHandler:
         self._rich.take()
         if reference := attrs.get("r"):
             self._place(reference)
-        elif attrs or self.in_sheet_data:
+        elif attrs or self.in_container:
             self._column += 1
 
     def _place(self, reference: str) -> None:
@@ -184,14 +187,15 @@ class XlsxSheet:
         self._chunks = chunks
         convert = Converter(strings, kinds, date1904=date1904)
         self._handler = RowHandler(convert, self.facts, limits)
+        lift = RowLift(convert, self._handler)
+        self._parser = LiftingParser(self._handler, "sheetData", "row", lift)
 
     def batches(self) -> Iterator[Batch]:
         """Yield rows as the part is unpacked; raises when it ends before it is complete."""
-        parser = SafeParser(self._handler)
         for chunk in self._chunks:
-            parser.feed(chunk)
+            self._parser.feed(chunk)
             if self._handler.rows:
                 yield self._handler.take()
-        parser.feed(b"", last=True)
+        self._parser.close()
         if self._handler.rows:
             yield self._handler.take()

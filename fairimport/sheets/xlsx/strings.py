@@ -6,11 +6,12 @@ import re
 from collections.abc import Iterable
 
 from fairimport.errors import FileRefused
+from fairimport.sheets.lifting import LiftingParser, Odd, characters, parse_lifting
 from fairimport.sheets.limits import Limits
-from fairimport.sheets.safexml import parse
 
 __all__ = ["RichText", "read_strings", "unescaped"]
 
+_SPECIAL = re.compile("[&\r]|_x").search
 _ESCAPE = re.compile(r"_x([0-9A-Fa-f]{4})_")
 
 
@@ -61,6 +62,7 @@ class RichText:
 
 class _SharedStrings:
     def __init__(self, limits: Limits) -> None:
+        self.in_container = False
         self.strings: list[str] = []
         self._rich = RichText()
         self._longest = limits.max_field_chars
@@ -69,23 +71,44 @@ class _SharedStrings:
     def start(self, name: str, attrs: dict[str, str]) -> None:
         if name == "si":
             self._length = 0
+        elif name == "sst":
+            self.in_container = True
         self._rich.start(name)
 
     def end(self, name: str) -> None:
         self._rich.end(name)
         if name == "si":
             self.strings.append(self._rich.take())
+        elif name == "sst":
+            self.in_container = False
 
     def text(self, data: str) -> None:
         self._length += len(data)
         if self._length <= self._longest + len(data):
             self._rich.text(data)
 
+    def lift(self, text: str, at: int) -> tuple[int, bool]:
+        """Take a run of strings without runs or phonetic guides; see `lifting.Lift`."""
+        run = _MANY.match(text, at)
+        if run is None:
+            return at, False
+        found = _ONE.findall(run[0])
+        try:
+            self.strings.extend([unescaped(characters(t)) if _SPECIAL(t) else t for t in found])
+        except Odd:
+            return run.end(), False
+        return run.end(), True
+
+
+_START, _END = r'\s*<si><t(?: xml:space="preserve")?>', "</t></si>"
+_ONE = re.compile(rf"{_START}([^<]*){_END}")
+_MANY = re.compile(rf"(?:{_START}[^<]*{_END})+")
+
 
 def read_strings(chunks: Iterable[bytes], limits: Limits) -> list[str]:
     """Return the table of shared strings; what is far over the longest cell is cut off."""
     handler = _SharedStrings(limits)
-    parse(chunks, handler)
+    parse_lifting(chunks, LiftingParser(handler, "sst", "si", handler.lift))
     return handler.strings
 
 
