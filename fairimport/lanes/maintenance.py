@@ -20,7 +20,7 @@ PAUSE_MS = 1000  # between two rounds, of whichever worker
 def look_after(queue: LaneQueue) -> bool:
     """Reap, enqueue what is due, run the hooks; unless a worker does or just did.
 
-    Without any hook nobody knows a truth about limits, so the defaults are it.
+    Where nobody above knows a truth about limits, the defaults are it.
     """
     lanes = queue.lanes
     lock = lanes.keys.prefix + "maintenance"
@@ -28,9 +28,9 @@ def look_after(queue: LaneQueue) -> bool:
     if not lanes.connection.set(lock, 1, nx=True, px=longest):
         return False
     try:
-        if hooks.has_maintenance():
-            hooks.maintain(lanes)
-        elif not lanes.is_loaded():
+        hooks.maintain(lanes)
+        has_truth = hooks.has_maintenance() and queue.name == settings.queue
+        if not has_truth and not lanes.is_loaded():
             lanes.load_limits({})
         lapses.report(queue, lanes.reap())
         _enqueue_due(queue)

@@ -1,6 +1,7 @@
 #!lua flags=allow-oom
 -- renew: move a lease's deadline on, and charge the time beyond the guess as it passes.
--- ARGV[2] lease id, [3] worker, [4] tenant, [5] job, [6] microseconds since the claim, by the caller's clock
+-- ARGV[2] lease id, [3] worker
+-- ARGV[4] tenant, [5] job, [6] microseconds since the claim: believed only after Redis has lost the lease
 -- RETURN  {"renewed"}; {"stop"}: renewed, but end soon, the tenant is paused; {"lost"}: not yours any more
 -- COST    O(log leases)
 local now = clock()
@@ -19,8 +20,8 @@ if not lease then
 end
 local before = charged(lease, tonumber(call("ZSCORE", DEADLINES, id)))
 local deadline = now + lease.term
-local v, set = stand(tenant)
-call("ZADD", leases_of(tenant), deadline, id)
+local v, set = stand(lease.tenant)
+call("ZADD", leases_of(lease.tenant), deadline, id)
 call("ZADD", DEADLINES, deadline, id)
-if set then call("ZADD", set, v + round((charged(lease, deadline) - before) / lease.weight), tenant) end
-return { ceiling(tenant) == 0 and "stop" or "renewed" }
+if set then call("ZADD", set, v + round((charged(lease, deadline) - before) / lease.weight), lease.tenant) end
+return { ceiling(lease.tenant) == 0 and "stop" or "renewed" }

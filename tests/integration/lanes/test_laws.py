@@ -1,0 +1,191 @@
+"""The laws of the lanes: the scripts against a plain model, whatever is done in whatever order."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    invariant,
+    rule,
+    run_state_machine_as_test,
+)
+
+from fairimport.lanes import Limit
+from fairimport.lanes.lanes import Claimed
+from tests.lanelab import Lab
+from tests.lanemodel import Job, Model
+
+TENANTS = st.sampled_from(["", "a", "b", "c:d", "ü"])
+
+
+class Lanes(RuleBasedStateMachine):
+    """Each rule does one thing to Redis and to the model; the invariants compare them."""
+
+    lab: Lab
+    number = 0
+
+    @initialize()
+    def begin(self) -> None:
+        self.lab.redis.flushall()
+        self.lab.__init__(self.lab.redis)
+        self.lab.lanes.load_limits({}, wait=0)
+        self.model = Model(guess=1_000_000, term=2_000_000, max_lapses=3, open=True)
+        self.clock = 0
+        self.requests: list[str] = []
+
+    @rule(tenant=TENANTS, front=st.booleans(), ticket=st.booleans())
+    def push(self, tenant: str, front: bool, ticket: bool) -> None:
+        self.number += 1
+        job = f"job-{self.number}"
+        marks = {name: "1" for name, on in (("front", front), ("ticket", ticket)) if on}
+        self.lab.push(job, tenant, **marks)
+        self.model.jobs[job] = Job(tenant, front=front, ticket=ticket)
+        self.model.inbox.append(job)
+
+    @rule()
+    def route(self) -> None:
+        self.lab.lanes.route()
+        self.model.route()
+
+    @rule()
+    def claim(self) -> None:
+        self.number += 1
+        request = f"lease-{self.number:06d}"
+        found = self.lab.lanes.claim("worker", request)
+        self.model.route()
+        expected = self.model.claim(request, self.lab.now)
+        assert (found.job_id if isinstance(found, Claimed) else None) == expected
+        if expected is not None:
+            self.requests.append(request)
+
+    @rule(data=st.data())
+    def claim_asked_again(self, data: st.DataObject) -> None:
+        if not self.model.leases:
+            return
+        request = data.draw(st.sampled_from(sorted(self.model.leases)))
+        found = self.lab.lanes.claim("worker", request)
+        self.model.route()
+        assert isinstance(found, Claimed)
+        assert found.job_id == self.model.leases[request].job
+
+    @rule(data=st.data())
+    def renew(self, data: st.DataObject) -> None:
+        if not self.requests:
+            return
+        request = data.draw(st.sampled_from(self.requests))
+        args = (request, "worker", "a", "no-job", 0)
+        reply = self.lab.lanes.scripts.run(self.lab.redis, "renew", *args)
+        assert reply[0].decode() == self.model.renew(request, self.lab.now)
+
+    @rule(data=st.data(), how=st.sampled_from(["done", "failed", "yielded", "released"]))
+    def settle(self, data: st.DataObject, how: str) -> None:
+        if not self.requests:
+            return
+        request = data.draw(st.sampled_from(self.requests[-8:]))
+        settled = self.lab.lanes.settle(request, how)
+        assert settled == self.model.settle(request, how, self.lab.now)
+
+    @rule(seconds=st.sampled_from([0.000001, 0.1, 0.7, 1.9, 2.0, 40.0]))
+    def time_passes(self, seconds: float) -> None:
+        self.lab.sleep(seconds)
+
+    @rule()
+    def reap(self) -> None:
+        lapses = self.lab.lanes.reap()
+        assert [it.job_id for it in lapses] == self.model.reap(self.lab.now, 16)
+        self.model.forget(16)
+
+    @rule(
+        tenant=TENANTS,
+        cap=st.integers(0, 3),
+        weight=st.sampled_from([0.5, 1.0, 3.0]),
+        paused=st.booleans(),
+    )
+    def limit(self, tenant: str, cap: int, weight: float, paused: bool) -> None:
+        self.lab.lanes.set_limits({tenant: Limit(cap, weight, paused)})
+        self.model.set_limit(tenant, cap, weight, paused)
+
+    @rule(data=st.data(), deleted=st.booleans())
+    def cancel_or_delete(self, data: st.DataObject, deleted: bool) -> None:
+        """As stock RQ does it: the id stays where it is, and is found dead later."""
+        if not self.model.jobs:
+            return
+        job = data.draw(st.sampled_from(sorted(self.model.jobs)))
+        if deleted:
+            self.lab.redis.delete(f"rq:job:{job}")
+            del self.model.jobs[job]
+        else:
+            self.lab.redis.hset(f"rq:job:{job}", "status", "canceled")
+            self.model.jobs[job].status = "canceled"
+
+    @rule(data=st.data())
+    def remove(self, data: st.DataObject) -> None:
+        if not self.model.jobs:
+            return
+        job = data.draw(st.sampled_from(sorted(self.model.jobs)))
+        self.lab.lanes.remove(job)
+        tenant = self.model.jobs[job].tenant
+        lane = self.model.lanes.get(tenant, [])
+        self.model.inbox = [it for it in self.model.inbox if it != job]
+        if job in lane:
+            self.model.lanes[tenant] = [it for it in lane if it != job]
+            self.model.place(tenant, self.model.stand(tenant))
+
+    @rule()
+    def everything_is_lost(self) -> None:
+        if self.number % 7 == 0:
+            self.begin()
+
+    @invariant()
+    def redis_is_as_the_model_says(self) -> None:
+        for name in ("ready", "parked", "resting"):
+            assert self.lab.scores(name) == getattr(self.model, name), name
+        assert self.lab.scores("deadlines") == self.model.deadlines
+        for tenant in ("", "a", "b", "c:d", "ü"):
+            assert self.lab.lane(tenant) == self.model.lanes.get(tenant, [])
+            assert len(self.lab.leases(tenant)) == self.model.live(tenant)
+        means = self.lab.redis.hgetall(self.lab.lanes.keys.prefix + "means")
+        assert {key.decode(): int(value) for key, value in means.items()} == self.model.means
+        for job_id, job in self.model.jobs.items():
+            assert self.lab.status(job_id) == job.status
+
+    @invariant()
+    def the_clock_never_goes_back(self) -> None:
+        clock = int(self.lab.redis.get(self.lab.lanes.keys.prefix + "clock") or 0)
+        assert clock == self.model.clock
+        assert clock >= self.clock
+        self.clock = clock
+
+    @invariant()
+    def nobody_is_above_the_cap_by_a_claim(self) -> None:
+        """A cap may be lowered below what runs; no claim is made above it."""
+        for tenant in self.model.ready:
+            assert self.model.live(tenant) < self.model.ceiling(tenant)
+
+    @invariant()
+    def idle_tenants_leave_nothing_behind(self) -> None:
+        known = {*self.model.ready, *self.model.parked, *self.model.resting}
+        assert set(self.model.means) <= known
+        for tenant in self.model.resting:
+            assert not self.model.lanes.get(tenant)
+            assert not self.model.live(tenant)
+
+
+@pytest.mark.parametrize(("examples", "steps"), [(80, 15), (50, 60)])
+def test_the_scripts_do_what_the_model_says(closed: Lab, examples: int, steps: int) -> None:
+    """Whatever happens in whatever order, Redis holds exactly what the plain model holds."""
+    Lanes.lab = closed
+    run_state_machine_as_test(
+        Lanes,
+        settings=settings(
+            max_examples=examples,
+            stateful_step_count=steps,
+            deadline=None,
+            suppress_health_check=list(HealthCheck),
+            derandomize=True,
+            database=None,
+        ),
+    )
