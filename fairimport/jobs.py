@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable
 from uuid import UUID
 
+from django.db import close_old_connections
 from rq import get_current_job
 
 from fairimport.lanes import Yield, current_claim
@@ -76,10 +77,12 @@ def rest(seconds: float = PAUSE_S) -> None:
 
 def _surely(call: Callable[[], bool | None]) -> Yield | None:
     """Call it; answer with a yield when it says False, or when it broke."""
+    close_old_connections()
     try:
         return Yield() if call() is False else None
     except Exception as error:  # a database that is away: the ticket waits in its lane
         log.warning("ticket.broke ticket=%s %s", _ticket(), where(error))
+        close_old_connections()
         rest(1.0)
         return Yield()
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
+from django.db import close_old_connections, connections
 from django.db.models.signals import post_save
 
 from fairimport.lanes import LaneJob, hooks
@@ -22,14 +24,20 @@ def connect() -> None:
 
 
 def _horse_died(job: LaneJob, lease_id: str, parent_saw: bool) -> None:
-    if parent_saw:
-        suspects.count_death(job.id)
-    else:
-        suspects.count_lapse(job.id)
+    _count(suspects.count_death if parent_saw else suspects.count_lapse, job.id)
 
 
 def _lapsed(job_id: str, tenant: str) -> None:
-    suspects.count_lapse(job_id)
+    _count(suspects.count_lapse, job_id)
+
+
+def _count(count: Callable[[str], None], ticket: str) -> None:
+    """Count in the worker's parent, which forks: its socket must not be shared."""
+    close_old_connections()
+    try:
+        count(ticket)
+    finally:
+        connections.close_all()
 
 
 def _limit_saved(instance: TenantLimit, **_: Any) -> None:

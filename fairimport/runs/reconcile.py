@@ -9,7 +9,7 @@ import logging
 import time
 from dataclasses import dataclass
 
-from django.db import close_old_connections
+from django.db import close_old_connections, connections
 from django.db.models import Q
 
 from fairimport.conf import settings
@@ -41,7 +41,7 @@ def maintain(lanes: Lanes) -> None:
     try:
         _rounds.step(lanes)
     finally:
-        close_old_connections()
+        connections.close_all()  # the worker forks, and a socket must not be shared
 
 
 def reconcile(lanes: Lanes | None = None) -> Reconciled:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from enum import StrEnum
 from typing import Any
 
-from django.db import close_old_connections, transaction
+from django.db import transaction
 
 from fairimport.conf import settings
 from fairimport.errors import FileRefused, LeaseLost
@@ -115,7 +115,6 @@ class _Slice:
     def _give_up(self, held: Held, error: Exception) -> Turn:
         """The database is away, or something broke: rows go back, and are tried one by one."""
         log.warning("slice.given_up run=%s %s", self.run.pk, where(error))
-        close_old_connections()
         suspects.count_lapse(self.ticket)
         claiming.let_go(held)
         return Turn.WAIT

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 
-from django.db import connections
 from django.db.models import F
 
 from fairimport.conf import settings
@@ -42,13 +41,11 @@ def mark(held: Held) -> None:
 def count_death(ticket: str) -> None:
     """A horse died and its parent lives: the row in hand is to blame, or one near it."""
     _of(ticket).update(suspect=True, deaths=F("deaths") + 1, died_at=F("marked"))
-    connections.close_all()  # the caller forks, and a socket must not be shared
 
 
 def count_lapse(ticket: str) -> None:
     """A lease lapsed: a machine died, or a process froze. Rows are blamed only after many."""
     _of(ticket).update(suspect=True, lapses=F("lapses") + 1)
-    connections.close_all()
 
 
 def _of(ticket: str) -> ChunkQuerySet:

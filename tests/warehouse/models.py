@@ -30,3 +30,14 @@ class Article(models.Model):
 
     def __str__(self):
         return self.code
+
+
+class Movement(models.Model):
+    """Something that went in or out; nothing keeps it from being written twice."""
+
+    tenant = models.CharField(max_length=40)
+    code = models.CharField(max_length=80)
+    quantity = models.IntegerField()
+
+    def __str__(self):
+        return self.code
