@@ -80,6 +80,10 @@ def _refuse_markup(start: bytes) -> None:
     text = _narrow(start).removeprefix(codecs.BOM_UTF8).lstrip()
     if _HTML.match(text) or _MHTML.match(text):
         raise FileRefused("web_page_not_spreadsheet")
+    if text.startswith((b'{"', b'[{"', b"[{")):
+        shortcut = b"docs.google.com" in text
+        code = "unsupported_format" if shortcut else "not_a_spreadsheet"
+        raise FileRefused(code, content="gsheet" if shortcut else "json")
     if _XML.match(text):
         if b"urn:schemas-microsoft-com:office:spreadsheet" in text:
             raise FileRefused("unsupported_format", content="xml")
@@ -136,8 +140,13 @@ def kind_of_zip(archive: Archive, main: str) -> str:
 def is_blank_text(path: Path) -> bool:
     """Tell whether a file holds nothing but blanks (and perhaps a byte order mark)."""
     with path.open("rb") as file:
+        blanks = b" \t\r\n\xef\xbb\xbf"
+        if file.read(2) in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
+            blanks = b" \t\r\n\0"
+        else:
+            file.seek(0)
         while chunk := file.read(_START):
-            if chunk.strip(b" \t\r\n\0\xef\xbb\xbf\xff\xfe"):
+            if chunk.strip(blanks):
                 return False
     return True
 

@@ -40,7 +40,8 @@ class TextBook:
     def _lines(self) -> Iterator[str]:
         with self._path.open("rb") as file:
             text = io.TextIOWrapper(file, encoding=self.encoding.codec, errors=MARKED, newline="")
-            yield from text
+            # A DOS end-of-file mark is no row.
+            yield from (line for line in text if line != "\x1a")
 
     def _find_delimiter(self, options: ReadOptions) -> str:
         lines = self._lines()

@@ -155,13 +155,15 @@ def _lines(before: bytes) -> int:
     return before.replace(b"\r\n", b"\n").replace(b"\r", b"\n").count(b"\n") + 1
 
 
-_LETTERS = "A-Za-z\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u00ff\u0152\u0153\u0160\u0161\u0178\u017d\u017e"
+_LETTERS = "A-Za-z\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u00ff\u0152\u0153"
 _WESTERN = re.compile(
     # a letter of a Western language that belongs to a word of letters, most of them ASCII
     rf"(?<=[A-Za-z])[{_LETTERS}]{{1,2}}(?=[A-Za-z]|\b|$)|\b[{_LETTERS}]{{1,2}}(?=[A-Za-z])"
     r"|\b[\u00e0\u00e9\u00e8\u00c0\u00c9\u00f3\u00fa](?=\b)"
-    # typographic quotes and dashes, currency, degrees and other marks of everyday text
-    r"|[\u20ac\u2018\u2019\u201a\u201c\u201d\u201e\u2013\u2014\u2026\u2022\u2122\u00a0\u00a3"
+    # quotes that stand where quotes stand; in older encodings these bytes are letters
+    r"|\u2019|[\u2018\u201a\u201c\u201e](?=[\w\d])(?<![A-Za-z].)|[\u201c\u201d](?!\w)"
+    # dashes, currency, degrees and other marks of everyday text
+    r"|[\u20ac\u2013\u2014\u2026\u2022\u2122\u00a0\u00a3"
     r"\u00a5\u00a7\u00a9\u00ab\u00bb\u00ae\u00b0\u00b1\u00b2\u00b3\u00b4\u00b5\u00b7\u00ba\u00aa"
     r"\u00bc\u00bd\u00be\u00bf\u00a1\u00d7\u00f7]"
 )

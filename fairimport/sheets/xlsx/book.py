@@ -19,11 +19,13 @@ __all__ = ["XlsxBook"]
 
 @dataclass(slots=True)
 class _Workbook:
+    root: str = ""
     sheets: list[tuple[str, str, str]] = field(default_factory=list)
     active: int = 0
     date1904: bool = False
 
     def start(self, name: str, attrs: dict[str, str]) -> None:
+        self.root = self.root or name
         match name:
             case "sheet":
                 entry = (attrs.get("name", ""), attrs.get("id", ""), attrs.get("state", "visible"))
@@ -77,6 +79,8 @@ class XlsxBook:
         self._limits = limits
         workbook = _Workbook()
         parse(archive.chunks(part), workbook)
+        if workbook.root != "workbook":
+            raise FileRefused("not_a_spreadsheet", content="office")
         self._relations = relations(archive, part)
         self.date1904 = workbook.date1904
         self.sheets = [self._sheet(*entry) for entry in workbook.sheets]
