@@ -188,7 +188,8 @@ class Model:
         self.place(tenant, v + charge)
         time = max(self.clock, v)
         if competitors > 1:
-            time = max(time, min(_round(time + charge / competitors), max(self.ready.values())))
+            last = max(self.ready.values())
+            time = max(time, min(time, last) + _round(charge / competitors))
         self.clock = time
 
     def _pop(self, tenant: str) -> str | None:

@@ -33,14 +33,15 @@ local function place(tenant, v, from)
   if to then call("ZADD", to, v, tenant) else call("HDEL", MEANS, tenant) end
 end
 
--- After `tenant` was served from virtual time v at a charge: the clock is at least v, and moves on with the
+-- After a tenant was served from virtual time v at a charge: the clock is at least v, and moves on with the
 -- mean of those who compete. Without the second rule a stream of new tenants, each entering at the clock,
--- would keep out one whose time is ahead of it. It never passes the last of the ready set.
+-- would keep out one whose time is ahead of it. It leads the last of the ready set by one such step at most.
 local function advance(v, charge, competitors)
   local time = math.max(system_time(), v)
   if competitors > 1 then
-    local last = call("ZRANGE", READY, -1, -1, "WITHSCORES")[2]
-    time = math.max(time, math.min(round(time + charge / competitors), tonumber(last or 0)))
+    local step = round(charge / competitors)
+    local last = tonumber(call("ZRANGE", READY, -1, -1, "WITHSCORES")[2])
+    time = math.max(time, math.min(time, last) + step)
   end
   call("SET", CLOCK, time)
 end

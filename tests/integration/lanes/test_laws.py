@@ -174,7 +174,7 @@ class Lanes(RuleBasedStateMachine):
             assert not self.model.live(tenant)
 
 
-@pytest.mark.parametrize(("examples", "steps"), [(80, 15), (50, 60)])
+@pytest.mark.parametrize(("examples", "steps"), [(60, 15), (25, 60)])
 def test_the_scripts_do_what_the_model_says(closed: Lab, examples: int, steps: int) -> None:
     """Whatever happens in whatever order, Redis holds exactly what the plain model holds."""
     Lanes.lab = closed
