@@ -96,7 +96,7 @@ def to_duration(cell: Cell) -> timedelta:
         found = parse_duration(cell)
     elif isinstance(cell, Moment) and cell.kind in ("time", "duration"):
         found = parse_duration(cell.iso)
-    elif isinstance(cell, Moment):
+    elif isinstance(cell, Moment) and cell.iso:
         found = _days(cell.raw)
     if found is None:
         raise CellRejected("invalid_date", _shown(cell))

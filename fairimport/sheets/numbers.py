@@ -74,7 +74,8 @@ def parse_number(text: str, decimal: str, *, amount: bool = False) -> Decimal | 
     if match is None:
         return None
     whole = re.sub("[^0-9]", "", match["whole"] or "0")
-    number = Decimal(f"{whole}.{match['part'] or match['only'] or '0'}")
+    part = match["part"] or match["only"]
+    number = Decimal(f"{whole}.{part}" if part else whole)
     number = number.scaleb(-2) if percent else number
     return -number if negative and number else number
 
@@ -100,8 +101,7 @@ def from_cell(cell: int | float | Number) -> Decimal:
     number = Decimal(text) if len(text) <= _LONGEST else Decimal("NaN")
     if not number.is_finite() or number.adjusted() >= PRECISION:
         raise CellRejected("number_precision_lost", raw(cell))
-    rounded = _FLOAT.plus(number)
-    return rounded if rounded else Decimal(0)
+    return Decimal(plain(_FLOAT.plus(number)))
 
 
 def plain(number: Decimal) -> str:

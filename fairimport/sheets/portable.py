@@ -31,6 +31,8 @@ def as_text(cell: Cell, spec: Spec | None, options: ValueOptions) -> str:
 
 def _typed(cell: int | float | Number | Moment, spec: Spec | None, options: ValueOptions) -> str:
     kind = spec.kind if spec else ""
+    if isinstance(cell, Moment) and not cell.iso:  # its number would be taken for a value
+        return raw(cell) if kind in ("", "text", "ref") else "#NUM!"
     if kind == "duration":
         stated = typed(to_duration(cell), kind)
         return stated[1] if stated else ""
