@@ -17,7 +17,7 @@ from fairimport.conf import Settings
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "settings.md"
 
 
-def test_a_key_in_upper_case_becomes_an_attribute(settings: DjangoSettings) -> None:
+def test_a_key_in_capitals_becomes_an_attribute(settings: DjangoSettings) -> None:
     """FAIRIMPORT = {"CAP": 7} is settings.cap == 7."""
     settings.FAIRIMPORT = {"CAP": 7}
     assert conf.settings.cap == 7
@@ -31,7 +31,7 @@ def test_settings_are_read_anew_after_a_change(settings: DjangoSettings) -> None
     assert conf.settings.lease == Settings().lease
 
 
-def test_unknown_and_lower_case_keys_are_left_to_the_checks() -> None:
+def test_unknown_and_small_keys_are_left_to_the_checks() -> None:
     """A misspelt key changes nothing and raises nothing while reading."""
     assert conf.read({"cap": 9, "TENNANT": "x"}) == Settings()
 
