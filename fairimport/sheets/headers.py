@@ -44,9 +44,10 @@ def find_header(rows: Sequence[SheetRow], known: frozenset[str]) -> int:
     texts = [index for index in wide if _only_texts(rows[index])]
     if best == 1 and matches.index(1) in wide:
         return matches.index(1)
-    if texts and texts[0] - wide[0] <= _TITLE_ROWS and widths[texts[0]] > widths[wide[0]]:
-        return texts[0]
-    return wide[0] if wide else 0
+    first = wide[0] if wide else 0
+    wider = [i for i in texts if widths[i] > widths[first] and i - first <= _TITLE_ROWS]
+    complete = first in texts and widths[first] >= _usual_width(widths)
+    return wider[0] if wider and not complete else first
 
 
 _TITLE_ROWS = 5
