@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import time
+from pathlib import Path
+from typing import Any
 
-from fairimport.lanes import current_claim
+from fairimport.lanes import Yield, current_claim, lane
 
 
 def noop(*args: object) -> None:
@@ -25,3 +29,87 @@ def hang(seconds: float) -> str:
             return "stopped"
         time.sleep(0.02)
     return "done"
+
+
+def sleep(seconds: float) -> str:
+    """Sleep, deaf to everything."""
+    time.sleep(seconds)
+    return "slept"
+
+
+def write(path: str, line: str) -> None:
+    """Append a line to a file: an effect that can be counted."""
+    with Path(path).open("a") as file:
+        file.write(line + "\n")
+
+
+def write_slowly(path: str, line: str, seconds: float) -> None:
+    """Say that it begins, work, say that it is done."""
+    write(path, f"{line} begins")
+    time.sleep(seconds)
+    write(path, f"{line} done")
+
+
+def yield_until(path: str, times: int) -> Yield | str:
+    """Write a line a turn; finished after so many turns."""
+    write(path, "turn")
+    return Yield() if len(Path(path).read_text().splitlines()) < times else "finished"
+
+
+def yield_when_asked(path: str) -> Yield:
+    """Work until asked to stop, then yield."""
+    write(path, "began")
+    hang(30)
+    write(path, "yielded")
+    return Yield()
+
+
+def die() -> None:
+    """Take the process down."""
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def die_in_silence(code: int) -> None:
+    """End the process without a word."""
+    os._exit(code)
+
+
+def enqueue_child(path: str) -> None:
+    """Enqueue a job without saying whose it is."""
+    from fairimport.lanes import LaneQueue
+
+    LaneQueue.named("imports").enqueue(write, path, "child", job_id="child")
+
+
+def whose() -> str | None:
+    """The tenant for whom this runs."""
+    claim = current_claim()
+    return claim.tenant if claim else None
+
+
+def note_success(job: Any, connection: Any, result: Any) -> None:
+    """A callback that leaves a trace."""
+    connection.set("note", f"success {result}")
+
+
+def note_failure(job: Any, connection: Any, kind: Any, value: Any, traceback: Any) -> None:
+    """A callback that leaves a trace."""
+    connection.set("note", f"failure {kind.__name__}")
+
+
+def note_stopped(job: Any, connection: Any) -> None:
+    """A callback that leaves a trace."""
+    connection.set("note", "stopped")
+
+
+def flaky(path: str, good_at: int) -> str:
+    """Fail until the n-th call."""
+    write(path, "try")
+    if len(Path(path).read_text().splitlines()) < good_at:
+        raise ValueError("not yet")
+    return "at last"
+
+
+def spawn(tenant: str) -> None:
+    """Enqueue for another tenant."""
+    lane(tenant).enqueue(noop, job_id=f"for-{tenant}")
