@@ -17,6 +17,7 @@ from fairimport.models import ImportRun
 from fairimport.runs import control
 from fairimport.views.access import for_run
 from fairimport.views.context import ColumnsPage, columns_context, columns_page
+from fairimport.views.counts import written
 
 __all__ = ["VERBS", "ask_cancel", "columns", "verb"]
 
@@ -49,7 +50,9 @@ def ask_cancel(request: HttpRequest, run: ImportRun) -> HttpResponse:
     """Say what stays before a run is cancelled."""
     if not run.can("cancel"):
         return redirect("fairimport:run", pk=run.pk)
-    return render(request, "fairimport/cancel.html", {"run": run, "progress": progress.of(run)})
+    now = progress.of(run)
+    facts = {"run": run, "progress": now, "written": written(now)}
+    return render(request, "fairimport/cancel.html", facts)
 
 
 @never_cache
