@@ -9,6 +9,8 @@ import sys
 from importlib import import_module
 from pathlib import Path
 
+from bench.report import Report
+
 OWN = {"__init__", "__main__", "report"}
 
 
@@ -28,7 +30,7 @@ def main(arguments: list[str]) -> int:
         sys.stderr.write(f"usage: python -m bench NAME [--json]\nNAME: {', '.join(names())}\n")
         return 2
     name, *rest = arguments
-    report = import_module(f"bench.{name}").main([a for a in rest if a != "--json"])
+    report: Report = import_module(f"bench.{name}").main([a for a in rest if a != "--json"])
     return report.show(as_json="--json" in rest)
 
 

@@ -6,6 +6,7 @@ import json
 import os
 import platform
 import sys
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -67,18 +68,23 @@ class Report:
         }
 
     def _print(self) -> None:
-        console = Console(width=max(100, Console().width))
-        columns = list(dict.fromkeys(key for row in self.results.values() for key in row))
-        table = Table(title=f"{self.bench}: {self.input}")
-        table.add_column("")
-        for column in columns:
-            table.add_column(column, justify="right")
-        for name, row in self.results.items():
-            table.add_row(name, *(_cell(row.get(column)) for column in columns))
-        console.print(table)
+        console = Console(width=max(150, Console().width))
+        console.print(f"{self.bench}: {self.input}")
+        for columns, rows in self._groups():
+            table = Table("", *columns)
+            for name, row in rows.items():
+                table.add_row(name, *(_cell(row[column]) for column in columns))
+            console.print(table)
         for goal in self.goals:
             verdict = "met" if goal.met else f"NOT met {goal.reason}"
             console.print(f"{goal.name}: {_cell(goal.value)} (goal {goal.goal}): {verdict}")
+
+    def _groups(self) -> Iterator[tuple[tuple[str, ...], dict[str, dict[str, Any]]]]:
+        """The rows in tables of their own by the columns that they have."""
+        groups: dict[tuple[str, ...], dict[str, dict[str, Any]]] = {}
+        for name, row in self.results.items():
+            groups.setdefault(tuple(row), {})[name] = row
+        yield from groups.items()
 
 
 def machine() -> dict[str, Any]:
