@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from django.conf import settings as django_settings
-from django.core.validators import MinValueValidator
+from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models, transaction
 from django.db.models import F, Q
 from django.db.models.functions import Now
@@ -59,7 +59,7 @@ class TenantLimit(models.Model):
     weight = models.FloatField(
         _("weight"),
         default=default_weight,
-        validators=[MinValueValidator(0.01)],
+        validators=[MinValueValidator(0.01), MaxValueValidator(1000)],
         help_text=_("Share relative to others; 1 is normal."),
     )
     paused = models.BooleanField(_("paused"), default=False)
