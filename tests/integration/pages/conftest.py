@@ -14,6 +14,7 @@ from django.db import connection
 from django.test import Client
 
 from demo_site.models import Company, Membership
+from fairimport.lanes import get_lanes, lane
 from fairimport.models import ImportRun
 from fairimport.runs import control, finishing, intake, reading, slices, splitting
 from fairimport.sheets import child, parent
@@ -91,6 +92,19 @@ def operator(db) -> Client:
     client = Client()
     client.force_login(user)
     return client
+
+
+@pytest.fixture
+def wait(redis_server, django_capture_on_commit_callbacks):
+    """Put a job into the lane of each of these tenants."""
+
+    def put(*tenants: str) -> None:
+        with django_capture_on_commit_callbacks(execute=True):
+            for tenant in tenants:
+                lane(tenant).enqueue("fairimport.jobs.read", "none")
+        get_lanes().route()
+
+    return put
 
 
 @pytest.fixture
