@@ -14,10 +14,12 @@ class FairImportConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        """Make the system checks known, the importers of all installed apps, and the hooks."""
+        """Make known the system checks, importers of all installed apps, hooks, and lanes."""
         from fairimport import checks  # noqa: F401  (registers them)
         from fairimport.importers import autodiscover
+        from fairimport.lanes import adopt
         from fairimport.runs import hooks
 
         autodiscover()
         hooks.connect()
+        adopt()

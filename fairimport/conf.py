@@ -41,6 +41,8 @@ class Settings:
     """Most rows of a chunk."""
     job_functions: tuple[str, ...] = ()
     """Dotted prefixes of functions that lanes may call besides those of installed apps."""
+    webhook_hosts: tuple[str, ...] = ()
+    """Hosts that webhooks of jobs on lanes may call."""
     storage: str = "default"
     """Alias in `STORAGES` where uploaded files are kept."""
     keep_days: int = 30

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from fairimport.conf import settings
 from fairimport.lanes import hooks
+from fairimport.lanes.adoption import adopt
 from fairimport.lanes.claims import Claim, Yield, current_claim
 from fairimport.lanes.job import LaneJob
 from fairimport.lanes.lanes import Lanes
@@ -25,12 +26,15 @@ from fairimport.lanes.values import (
     Snapshot,
     WorkerStatus,
 )
+from fairimport.lanes.worker import FairSimpleWorker, FairWorker
 
 if TYPE_CHECKING:
     from redis import Redis
 
 __all__ = [
     "Claim",
+    "FairSimpleWorker",
+    "FairWorker",
     "LaneJob",
     "LaneQueue",
     "LaneState",
@@ -42,6 +46,7 @@ __all__ = [
     "Snapshot",
     "WorkerStatus",
     "Yield",
+    "adopt",
     "current_claim",
     "explain",
     "get_lanes",

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import logging
 from typing import TYPE_CHECKING, Any, cast
+from urllib.parse import urlsplit
 
 from django.apps import apps
-from rq.job import Job
+from rq.job import Job, JobStatus
+from rq.utils import as_text
 
 from fairimport.conf import settings
 from fairimport.errors import FairImportError
@@ -13,11 +16,14 @@ from fairimport.errors import FairImportError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from redis.client import Pipeline
     from rq.queue import Queue
 
     from fairimport.lanes.claims import Claim
 
 __all__ = ["FunctionRefused", "LaneJob"]
+
+logger = logging.getLogger("fairimport.lanes")
 
 OWN = "fairimport."
 
@@ -40,6 +46,16 @@ def check_allowed(name: str | None) -> None:
     roots = {config.name for config in apps.get_app_configs()} | set(settings.job_functions)
     if name is None or not any(name == root or name.startswith(f"{root}.") for root in roots):
         raise FunctionRefused(name or "")
+
+
+def allowed(found: Any) -> Any:
+    """Return what a name stands for; raises `FunctionRefused` when it is at home elsewhere.
+
+    A module of an installed app knows others by name: `app.tasks.os.system` begins well.
+    """
+    home = getattr(found, "__module__", None) or type(found).__module__
+    check_allowed(f"{home}.{getattr(found, '__qualname__', type(found).__qualname__)}")
+    return found
 
 
 class LaneJob(Job):
@@ -80,9 +96,8 @@ class LaneJob(Job):
         if self.instance is None:
             check_allowed(self.func_name)
         else:
-            kind = type(self.instance)
-            check_allowed(f"{kind.__module__}.{kind.__qualname__}")
-        return super().func
+            allowed(type(self.instance))
+        return allowed(super().func)
 
     @property
     def success_callback(self) -> Any:
@@ -104,6 +119,27 @@ class LaneJob(Job):
         return self._checked(
             self._stopped_callback_name, lambda: super(LaneJob, self).stopped_callback
         )
+
+    def send_webhooks(self, status: str, *, exc_string: str | None = None) -> None:
+        """As RQ's, but only to `WEBHOOK_HOSTS`: Redis' word must not open our own network."""
+        for webhook in self.webhooks:
+            host = urlsplit(webhook.url).hostname
+            if webhook.job_status != status:
+                continue
+            if host in settings.webhook_hosts:
+                webhook.send(self, exc_string=exc_string)
+            else:
+                logger.error("webhook.refused job=%s host=%s (WEBHOOK_HOSTS)", self.id, host)
+
+    def set_status(self, status: JobStatus, pipeline: Pipeline | None = None) -> None:
+        """As RQ's, but "scheduled" is written together with the schedule.
+
+        RQ writes it ahead; were the rest refused, the job would be in no list at all.
+        """
+        if status == JobStatus.SCHEDULED and pipeline is None:
+            self._status = status
+        else:
+            super().set_status(status, pipeline=pipeline)
 
     def cancel(self, *args: Any, **kwargs: Any) -> dict[str, list[str]]:
         """As RQ's, and out of its lane at once."""
@@ -136,9 +172,10 @@ class LaneJob(Job):
 
     @staticmethod
     def _checked(name: str | None, read: Callable[[], Any]) -> Any:
-        if name:
-            check_allowed(name)
-        return read()
+        if not name:
+            return read()
+        check_allowed(name)
+        return allowed(read())
 
 
 def claim_of(job: Job) -> Claim:
@@ -147,10 +184,13 @@ def claim_of(job: Job) -> Claim:
 
 
 def inherit(job: LaneJob, queue: Queue) -> None:
-    """Give a job its tenant: that of its queue, else that of the job which enqueues it."""
+    """Give a job its tenant: that of its queue, of the job which enqueues it, of its parent."""
     from rq import get_current_job
 
+    job.ticket = (job.func_name or "").startswith(OWN)
     job.tenant = getattr(queue, "tenant", None)
     if job.tenant is None:
         job.tenant = getattr(get_current_job(), "tenant", None)
-    job.ticket = (job.func_name or "").startswith(OWN)
+    if job.tenant is None and job._dependency_ids:
+        tenant = job.connection.hget(job.key_for(job._dependency_ids[0]), "tenant")
+        job.tenant = as_text(tenant) if tenant is not None else None

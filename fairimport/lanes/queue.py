@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import django_rq
 from django.conf import settings as django_settings
+from django.core.exceptions import ImproperlyConfigured
 from django_rq.queues import DjangoRQ
 from rq.exceptions import DequeueTimeout
 from rq.job import Job
@@ -29,6 +30,10 @@ __all__ = ["LaneQueue"]
 
 LONGEST_SLEEP = 1.0  # seconds without a look at the lanes: a raised cap has no bell
 SEVERAL_SLEEP = 0.2  # the same, when other queues could wake up too
+NOT_FAIR = (
+    "Only fair workers may work on lanes: `manage.py fairworker`,"
+    " or `manage.py rqworker --worker-class fairimport.lanes.FairWorker`."
+)
 
 _connections: dict[tuple[str, str], Redis] = {}
 
@@ -38,7 +43,8 @@ class LaneQueue(DjangoRQ):
 
     job_class = LaneJob
     tenant: str | None = None
-    worker_name: str = "nobody"
+    worker_name: str = ""
+    """The fair worker that takes jobs from it, if one does."""
     asleep: bool = False
     """Whether it waits for work: the only time when a signal may interrupt it."""
 
@@ -49,6 +55,8 @@ class LaneQueue(DjangoRQ):
         if kwargs.get("job_class") in (None, Job, "rq.job.Job"):
             kwargs["job_class"] = LaneJob
         super().__init__(name, *args, **kwargs)
+        if self.connection.connection_pool.connection_kwargs.get("decode_responses"):
+            raise ImproperlyConfigured("RQ needs the bytes as they are: no decode_responses")
         self.lanes = Lanes.of(name, self.connection)
         self._request: str | None = None
 
@@ -93,10 +101,13 @@ class LaneQueue(DjangoRQ):
     ) -> tuple[Job, Queue] | None:
         """Take the next job in fair order, of the first queue that has one.
 
-        Raises `DequeueTimeout` after `timeout` seconds. None is RQ's burst mode: return None when
+        Raises `DequeueTimeout` after `timeout` seconds, and `ImproperlyConfigured` for a worker
+        that would not keep its leases. None is RQ's burst mode: return None when
         nothing unpaused waits and nobody holds a lease that could come back.
         """
         lane_queues = [queue for queue in queues if isinstance(queue, LaneQueue)]
+        if not all(queue.worker_name for queue in lane_queues):
+            raise ImproperlyConfigured(NOT_FAIR)
         until = None if timeout is None else time.monotonic() + timeout
         while True:
             idle = []

@@ -65,6 +65,7 @@ local function reap(now, count)
     if given_up then
       call("HSET", job, "status", "failed", "exc_info",
         "Given up: its worker died or was cut off " .. times .. " times while this job ran.")
+      call("HDEL", job, "lapses")  -- requeued by hand it has all its chances again
       ttl = tonumber(ttl or 31536000)
       call("ZADD", FAILED, ttl < 0 and -1 or math.floor(now / 1000000) + ttl, lease.job)
     end

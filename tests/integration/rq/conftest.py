@@ -1,0 +1,100 @@
+"""Fixtures: RQ's own API against lanes, worked by both kinds of fair workers."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from redis import Redis
+
+from demo_site.servers import RedisServer
+from fairimport.lanes import LaneQueue, get_lanes, hooks, lane
+from fairimport.lanes.lanes import Lanes
+from fairimport.lanes.worker import FairSimpleWorker, FairWorker
+from tests.background import Background
+from tests.integration.rq.jobs import GATE, MOST, NOTES
+
+KINDS = [FairSimpleWorker, FairWorker]
+
+
+@pytest.fixture(autouse=True)
+def lanes(
+    redis_server: RedisServer, settings: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> Lanes:
+    """Open lanes of an empty Redis, without any models above them. Cap 2."""
+    settings.FAIRIMPORT = {
+        **settings.FAIRIMPORT,
+        "JOB_FUNCTIONS": ("tests.integration.rq",),
+        "CAP": 2,
+        "LEASE": 2.0,
+    }
+    for name in ("_maintenance", "_horse_death", "_lapse"):
+        monkeypatch.setattr(hooks, name, [])
+    lanes = get_lanes()
+    lanes.load_limits({}, wait=0)
+    return lanes
+
+
+@pytest.fixture
+def redis(redis_server: RedisServer) -> Iterator[Redis]:
+    """A client of the clean server."""
+    with redis_server.client() as client:
+        yield client
+
+
+@pytest.fixture
+def acme() -> LaneQueue:
+    """The queue of one tenant."""
+    return lane("acme")
+
+
+@pytest.fixture(params=KINDS, ids=["simple", "forking"])
+def kind(request: pytest.FixtureRequest) -> type[FairWorker]:
+    """Both kinds of workers."""
+    return request.param
+
+
+@pytest.fixture
+def work(kind: type[FairWorker]) -> Iterator[Callable[..., FairWorker]]:
+    """Work until nothing is left: `work()`; return the worker."""
+    before = {signum: signal.getsignal(signum) for signum in (signal.SIGINT, signal.SIGTERM)}
+
+    def work(*names: str, max_jobs: int | None = None, **options: Any) -> FairWorker:
+        queues = [LaneQueue.named(name) for name in names or ("imports",)]
+        worker = kind(queues, connection=queues[0].connection, **options)
+        worker.log_result_lifespan = False
+        worker.work(burst=True, max_jobs=max_jobs, logging_level="ERROR")
+        return worker
+
+    yield work
+    for signum, handler in before.items():
+        signal.signal(signum, handler)
+
+
+@pytest.fixture
+def background(tmp_path: Path) -> Iterator[Background]:
+    """Workers in processes of their own: `background(max_jobs=1)`; all end with the test."""
+    starter = Background(tmp_path)
+    yield starter
+    starter.kill_all()
+
+
+@pytest.fixture
+def notes(redis: Redis) -> Callable[[], list[str]]:
+    """What the jobs have noted, in order."""
+    return lambda: [word.decode() for word in redis.lrange(NOTES, 0, -1)]
+
+
+@pytest.fixture
+def most_at_once(redis: Redis) -> Callable[[], int]:
+    """How many jobs ran at once at the most."""
+    return lambda: max((int(count) for count in redis.lrange(MOST, 0, -1)), default=0)
+
+
+@pytest.fixture
+def open_gate(redis: Redis) -> Callable[[], Any]:
+    """Let the jobs through that wait at the gate."""
+    return lambda: redis.set(GATE, 1)
