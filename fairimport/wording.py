@@ -61,8 +61,24 @@ REFUSALS: dict[str, str | Promise] = {
     "file_too_large": _(
         "This file is larger than the allowed %(limit)s MB. Split it and upload the parts."
     ),
+    "file_too_large:time": _(
+        "Reading this file takes longer than is allowed. Save only the rows that you need to a new "
+        "file and upload that."
+    ),
+    "file_too_large:memory": _(
+        "Reading this file takes more memory than is allowed. Save only the rows that you need to "
+        "a new file and upload that."
+    ),
+    "not_the_failed_rows": _(
+        "This is not the file of rejected rows of this import. Download that file below, correct "
+        "the rows in it, and upload it."
+    ),
     "file_gone": _("The stored file is gone. Upload it again."),
-    "reader_timeout": _("Reading this file took too long. Save only the rows that you need."),
+    "rows_gone": _("Rows of this import that were stored are gone. Upload the file again."),
+    "reader_died": _(
+        "This file could not be read: whatever tried to read it died, again and again. Save it "
+        "again in a spreadsheet program and upload the new file."
+    ),
     "importer_gone": _("This kind of import is no longer offered here."),
 }
 
@@ -98,7 +114,8 @@ class _Facts(dict[str, Any]):
 
 def refusal(code: str, facts: Mapping[str, Any] | None = None) -> str:
     """One sentence: why the file cannot be read, and what to do."""
-    sentence = REFUSALS.get(code)
+    reason = (facts or {}).get("reason", "")
+    sentence = REFUSALS.get(f"{code}:{reason}") or REFUSALS.get(code)
     if sentence is None:
         return str(_("This file cannot be read (%(code)s).")) % {"code": code}
     return str(sentence) % _Facts(facts or {})

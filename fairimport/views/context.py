@@ -118,6 +118,7 @@ def fragment_context(run: ImportRun) -> dict[str, Any]:
         "alarming": ALARMING,
         "age": age_of(now),
         "written": written(now),
+        "correction": correction_of(run),
     }
     return {**shared, **_OF_STATE[state](run, now)}
 
@@ -132,6 +133,14 @@ def face_of(run: ImportRun, now: Progress) -> PageFace:
         total=now.total,
         rejected=now.rejected,
     )
+
+
+def correction_of(run: ImportRun) -> dict[str, Any]:
+    """What came of the last corrected file: `refused` in words, or how many `rows` were taken."""
+    found = dict(run.correction)
+    if code := found.get("code"):
+        found["refused"] = refusal(code, found.get("facts"))
+    return found
 
 
 def age_of(now: Progress) -> str:

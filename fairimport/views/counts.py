@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext_lazy, ngettext
 
 from fairimport.progress import Progress
 from fairimport.templatetags.fairimport import count
@@ -87,7 +87,8 @@ def written(now: Progress) -> int:
 def ending_of(now: Progress) -> str:
     """How it ended, in a sentence with numbers."""
     rows = written(now)
+    inside = ngettext("%(n)s row is in", "%(n)s rows are in", rows) % {"n": count(rows)}
     if not now.rejected:
-        return _("All done: %(n)s rows are in") % {"n": count(rows)}
-    numbers = {"n": count(rows), "bad": count(now.rejected)}
-    return _("Done: %(n)s rows are in, %(bad)s were rejected") % numbers
+        return _("All done: %(rows)s") % {"rows": inside}
+    bad = ngettext("%(n)s was rejected", "%(n)s were rejected", now.rejected)
+    return _("Done: %(rows)s, %(bad)s") % {"rows": inside, "bad": bad % {"n": count(now.rejected)}}

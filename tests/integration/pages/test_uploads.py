@@ -10,8 +10,9 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
 
 from fairimport.models import ImportRun
+from fairimport.runs import correcting
 from fairimport.states import State
-from tests.integration.pages.conftest import GOOD, MIXED, bring
+from tests.integration.pages.conftest import GOOD, MIXED, bring, work
 
 pytestmark = [pytest.mark.django_db]
 
@@ -174,6 +175,21 @@ def test_corrected_rows_go_into_the_same_run(corrected, acme):
     corrected(b"".join(rows.streaming_content))
     assert corrected.run.state == State.QUEUED
     assert ImportRun.objects.count() == 1
+
+
+def test_what_came_of_a_corrected_file_is_said(corrected, acme):
+    """Taken or not, in words, on the run's page."""
+    corrected(b"a,b\n1,2\n")
+    correcting.correct(corrected.run.pk)
+    said = acme.get(f"/imports/{corrected.run.pk}/").content.decode()
+    assert "This is not the file of rejected rows of this import." in said
+    rows = acme.get(reverse("fairimport:rejected", args=[corrected.run.pk, "csv"]))
+    corrected(b"".join(rows.streaming_content).replace(b"twelve", b"12"))
+    correcting.correct(corrected.run.pk)
+    work(corrected.run)
+    said = acme.get(f"/imports/{corrected.run.pk}/").content.decode()
+    assert "The corrected file held 2 rejected rows, which were tried again." in said
+    assert "Done: 3 rows are in, 1 was rejected" in said
 
 
 def test_a_corrected_file_that_is_empty_is_named_as_such(corrected):

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import pytest
 
+from fairimport import wording
 from fairimport.wording import REFUSALS, WARNINGS, refusal, warning
 
 FILE_ERRORS = [
@@ -53,6 +57,21 @@ def test_each_warning_is_a_sentence(code: str) -> None:
     """What was noticed is said in words, with its argument."""
     assert code in WARNINGS
     assert warning(f"{code}:7").endswith(".")
+
+
+def test_each_code_in_the_source_has_a_sentence() -> None:
+    """Whoever invents a code has to word it."""
+    source = Path(wording.__file__).parent
+    code = re.compile(r'(?:FileRefused\(|\bfail\([^,()]+,)\s*"([a-z_]+)"')
+    found = {c for path in source.rglob("*.py") for c in code.findall(path.read_text())}
+    assert len(found) > 15
+    assert found <= set(REFUSALS)
+
+
+def test_the_reason_makes_the_sentence() -> None:
+    """Too large in bytes is not too large to be read in time."""
+    assert "memory" in refusal("file_too_large", {"reason": "memory"})
+    assert "100 MB" in refusal("file_too_large", {"reason": "else", "limit": 100})
 
 
 def test_facts_stand_in_the_sentence() -> None:
