@@ -107,7 +107,7 @@ def preview(path: Path, importer: Importer | None, trial: Trial, *, filename: st
         mapping = guess(importer, survey, run=trial)
         binding = bind(importer, survey, mapping, trial.options, trial)
         found = Preview(survey=survey, binding=binding)
-        if binding.missing and not binding.needs:
+        if binding.missing and not survey.needs and "column_mapping" not in binding.needs:
             found.error = "missing_column"
             found.facts = {"columns": ", ".join(column.label for column in binding.missing)}
         elif set(binding.needs) <= {"column_mapping"} and not binding.missing:

@@ -30,7 +30,7 @@ _MONTHS = {name: month for month, names in enumerate(_NAMES, 1) for name in name
 
 _COMPACT = re.compile(r"((?:19|20)[0-9]{2})([0-9]{2})([0-9]{2})")
 _YEAR_FIRST = re.compile(r"([0-9]{4})([-./])([0-9]{1,2})\2([0-9]{1,2})")
-_NUMBERS = re.compile(r"([0-9]{1,2})([-./ ])([0-9]{1,2})\2([0-9]{4}|[0-9]{2})[.]?")
+_NUMBERS = re.compile(r"([0-9]{1,2})([-./ ]) ?([0-9]{1,2})\2 ?([0-9]{4}|[0-9]{2})[.]?")
 _NAMED = re.compile(r"([0-9]{1,2})[-./ ]{1,2}([^\W\d_]{3,10})[-./, ]{1,2}([0-9]{4}|[0-9]{2})")
 _NAME_FIRST = re.compile(r"([^\W\d_]{3,10})[-./ ]{1,2}([0-9]{1,2})[-./, ]{1,2}([0-9]{4})")
 _TIME = re.compile(
@@ -44,6 +44,8 @@ _SPLIT = re.compile(
 )
 _HOURS = re.compile(r"(-?)([0-9]{1,6}):([0-5][0-9])(?::([0-5][0-9])(?:[.,]([0-9]{1,9}))?)?")
 _LONGEST = 60
+#: Hyphens and dashes that people and programs write for a hyphen.
+_DASHES = re.compile("[\u2010-\u2015\u2212]")
 
 
 def parse_day(text: str, order: str = "") -> date | None:
@@ -53,6 +55,7 @@ def parse_day(text: str, order: str = "") -> date | None:
     """
     if len(text) > _LONGEST:
         return None
+    text = _DASHES.sub("-", text)
     if match := _SPLIT.fullmatch(text):
         text = match["day"].rstrip(",")
     if match := _COMPACT.fullmatch(text):
@@ -111,14 +114,17 @@ def parse_time(text: str) -> time | None:
 
 def parse_datetime(text: str, order: str = "") -> datetime | None:
     """The moment that trimmed `text` names; aware only when it names an offset from UTC."""
-    match = _SPLIT.fullmatch(text) if len(text) <= _LONGEST else None
+    match = _SPLIT.fullmatch(_DASHES.sub("-", text)) if len(text) <= _LONGEST else None
     day = parse_day(text, order)
     if match is None or day is None:
         return datetime.combine(day, time()) if day else None
     clock = parse_time(match["time"])
     if clock is None:
         return None
-    return datetime.combine(day, clock, _zone(match["zone"]))
+    try:
+        return datetime.combine(day, clock, _zone(match["zone"]))
+    except ValueError:  # no place is that far ahead
+        return None
 
 
 def _zone(text: str | None) -> timezone | None:
@@ -129,8 +135,6 @@ def _zone(text: str | None) -> timezone | None:
         return UTC
     digits = text[1:].replace(":", "").ljust(4, "0")
     offset = timedelta(hours=int(digits[:2]), minutes=int(digits[2:]))
-    if offset >= timedelta(hours=24):
-        return None
     return timezone(-offset if text[0] == "-" else offset)
 
 

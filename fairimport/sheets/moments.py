@@ -56,7 +56,7 @@ def to_moment(cell: Cell, date1904: bool) -> datetime:
     if isinstance(cell, Moment) and cell.kind in ("date", "datetime") and cell.iso:
         return datetime.fromisoformat(cell.iso)
     if isinstance(cell, int | float) and not isinstance(cell, bool):
-        moment = _from_serial(Decimal(repr(cell)), date1904)
+        moment = _from_serial(Decimal(repr(cell)), date1904) or _from_digits(cell)
         if moment is not None:
             return moment
     raise CellRejected("invalid_date", _shown(cell))
@@ -72,6 +72,12 @@ def _from_serial(serial: Decimal, date1904: bool) -> datetime | None:
         return epoch + timedelta(seconds=seconds)
     except OverflowError:
         return None
+
+
+def _from_digits(cell: int | float) -> datetime | None:
+    """The day of a number such as 20240331, which is too large for a serial number."""
+    day = parse_day(str(int(cell))) if cell == int(cell) and cell > _LAST_1900 else None
+    return datetime.combine(day, time()) if day else None
 
 
 def to_time(cell: Cell) -> time:
