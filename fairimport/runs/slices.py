@@ -72,6 +72,7 @@ class _Slice:
         self.began = time.monotonic()
         self.stamp = self.began
         self.stopped = False
+        self.together = 1
         self.rows: RowWork | None = None
 
     def work(self) -> Turn:
@@ -126,14 +127,14 @@ class _Slice:
         left = lines_of(held.chunk.payload)[held.position :]
         if len(left) != held.chunk.size - held.position:
             raise FileRefused("rows_gone")
-        together = 1
         while left:
-            made = self._make(held, [decode(line) for line in left[:together]])
+            began = time.monotonic()
+            made = self._make(held, [decode(line) for line in left[: self.together]])
+            # By the rows' own time: a commit that waits for others must not make the next smaller.
+            quick = time.monotonic() - began < COMMIT_S / 2 and not held.chunk.suspect
+            self.together = min(self.together * 2, MOST_TOGETHER) if quick else 1
             del left[: len(made)]
-            began = self.stamp
             self._commit(held, made)
-            quick = self.stamp - began < COMMIT_S / 2
-            together = min(together * 2, MOST_TOGETHER) if quick and not held.chunk.suspect else 1
             if self._is_over():
                 return not left
         return True
