@@ -25,7 +25,7 @@ class IllegalMove(FairImportError):
 
 
 class FileRefused(FairImportError):
-    """A file cannot be read; `code` is one of the stable file error codes, `facts` fill its message."""
+    """A file cannot be read: `code` is a stable file error code, `facts` fill its message."""
 
     def __init__(self, code: str, **facts: Any) -> None:
         super().__init__(code)

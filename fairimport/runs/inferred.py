@@ -28,7 +28,8 @@ _VALUELESS = frozenset({"error", "formula"})
 def inferred(survey: Survey) -> Importer:
     """An importer with an optional column for each one of the file, by position."""
     columns = {facts.label: _column(facts) for facts in survey.columns}
-    return type("Inferred", (Importer,), {"columns": columns})()
+    made: type[Importer] = type("Inferred", (Importer,), {"columns": columns})
+    return made()
 
 
 def _column(facts: ColumnFacts) -> Column:
