@@ -175,7 +175,8 @@ def _signals_raise() -> Iterator[None]:
         raise _StopAsked
 
     before = {number: signal.signal(number, ask) for number in numbers}
-    die_with_parent(signal.SIGTERM)  # `make` may be killed without a word to us
+    if "MAKELEVEL" in os.environ:
+        die_with_parent(signal.SIGTERM)  # make may be killed without a word to us
     try:
         yield
     finally:
