@@ -6,6 +6,7 @@ import zipfile
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
+from typing import IO
 
 from fairimport.errors import FileRefused
 from fairimport.sheets.limits import MIB, Limits
@@ -27,9 +28,20 @@ class Archive:
         except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError) as error:
             raise FileRefused("damaged_file", reason="zip") from error
         self._limits = limits
+        self._open: list[IO[bytes]] = []
         self._left = limits.max_unpacked_mib * MIB
         self._parts: dict[str, zipfile.ZipInfo] = {}
-        self._scan()
+        try:
+            self._scan()
+        except FileRefused:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        """Close the file and the parts that nobody read to their ends."""
+        for part in self._open:
+            part.close()
+        self._zip.close()
 
     def _scan(self) -> None:
         """Judge the directory without unpacking anything."""
@@ -73,6 +85,7 @@ class Archive:
             raise FileRefused("damaged_file", reason="part_missing", part=name)
         try:
             with self._zip.open(member) as part:
+                self._open.append(part)
                 while chunk := part.read(_CHUNK):
                     self._count(len(chunk))
                     yield chunk

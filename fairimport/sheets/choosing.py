@@ -8,7 +8,7 @@ from fairimport.errors import FileRefused
 from fairimport.sheets.cells import SheetRow, is_blank
 from fairimport.sheets.headers import LOOKED_AT, find_header, header_text, normal_form
 from fairimport.sheets.limits import Limits
-from fairimport.sheets.source import Book, RowsOutOfOrder, SheetInfo
+from fairimport.sheets.source import Book, SheetInfo
 from fairimport.sheets.survey import ReadOptions, SheetName
 
 __all__ = ["Choice", "choose_sheet"]
@@ -86,13 +86,11 @@ def _names(book: Book, peeks: dict[str, _Peek]) -> tuple[SheetName, ...]:
 def _peek(book: Book, sheet: SheetInfo, known: frozenset[str]) -> _Peek:
     """Read the first rows only; their count is the least that the sheet has."""
     rows: list[SheetRow] = []
-    try:
-        for batch in book.open(sheet).batches():
-            rows.extend(SheetRow(n, tuple(c)) for n, c, _ in batch if not is_blank(c))
-            if len(rows) >= LOOKED_AT:
-                break
-    except RowsOutOfOrder:
-        rows.sort(key=lambda row: row.number)
+    for batch in book.open(sheet, any_order=True).batches():
+        rows.extend(SheetRow(n, tuple(c)) for n, c, _ in batch if not is_blank(c))
+        if len(rows) >= LOOKED_AT:
+            break
+    rows.sort(key=lambda row: row.number)
     if not rows:
         return _Peek(sheet)
     rows = rows[:LOOKED_AT]
@@ -105,11 +103,8 @@ def _count(book: Book, peek: _Peek, limits: Limits) -> _Peek:
     """Count all rows below the header of a sheet that is offered."""
     count = 0
     header = peek.header_row or 0
-    try:
-        for batch in book.open(peek.sheet).batches():
-            count += sum(1 for n, cells, _ in batch if n > header and not is_blank(cells))
-            if count > limits.max_rows:
-                break
-    except RowsOutOfOrder:
-        return peek
+    for batch in book.open(peek.sheet, any_order=True).batches():
+        count += sum(1 for n, cells, _ in batch if n > header and not is_blank(cells))
+        if count > limits.max_rows:
+            break
     return replace(peek, rows=count)

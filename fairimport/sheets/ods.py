@@ -52,7 +52,7 @@ class OdsBook:
             parse(self._archive.chunks("settings.xml"), settings)
         return settings.active
 
-    def open(self, sheet: SheetInfo) -> OdsSheet:
+    def open(self, sheet: SheetInfo, *, any_order: bool = False) -> OdsSheet:
         """Begin a pass over a sheet."""
         return OdsSheet(self._archive, int(sheet.key), self._limits)
 

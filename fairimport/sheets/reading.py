@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from dataclasses import replace
 from itertools import zip_longest
 from pathlib import Path
@@ -38,16 +39,16 @@ def survey_file(
     kind = kind_of_file(path)
     if kind == "text":
         return _survey_text(path, filename, options, limits, spool)
-    kind, book = _open(path, kind, limits)
-    return _survey_book(book, kind, filename, options, limits, spool)
-
-
-def _open(path: Path, kind: str, limits: Limits) -> tuple[str, Book]:
     if kind == "xls":
         from fairimport.sheets.xls import XlsBook  # xlrd is loaded for old files only
 
-        return kind, XlsBook(path, limits)
-    archive = Archive(path, limits)
+        return _survey_book(XlsBook(path, limits), kind, filename, options, limits, spool)
+    with closing(Archive(path, limits)) as archive:
+        kind, book = _open(archive, limits)
+        return _survey_book(book, kind, filename, options, limits, spool)
+
+
+def _open(archive: Archive, limits: Limits) -> tuple[str, Book]:
     main = main_part(archive)
     kind = kind_of_zip(archive, main)
     if kind == "xlsb":
@@ -66,9 +67,9 @@ def _survey_text(
 ) -> Survey:
     if is_blank_text(path):
         raise FileRefused("empty_file")
-    book = TextBook(path, options, limits)
     survey = Surveyor(options, limits, spool, text=True)
-    facts = _go_over(book, book.sheets[0], options, survey, limits)
+    with closing(TextBook(path, options, limits)) as book:
+        facts = _go_over(book, book.sheets[0], options, survey, limits)
     encoding = book.encoding
     asked = ("encoding",) if encoding.ask else ()
     named = () if expected_names("csv", filename) else (f"extension_does_not_match:{book.format}",)
@@ -129,7 +130,7 @@ def _go_over(
     ordered: bool = False,
 ) -> SheetFacts:
     """Survey every row of the sheet; `ordered` sorts them first, in memory."""
-    source = book.open(sheet)
+    source = book.open(sheet, any_order=ordered)
     batches: Iterator[Batch] = source.batches()
     if ordered:
         batches = iter([_sorted(batches, limits)])
@@ -143,7 +144,7 @@ def _go_over(
 
 def _merged(book: Book, sheet: SheetInfo) -> list[tuple[int, int, int, int]]:
     """Go over the sheet once for its merged ranges, which stand after the rows."""
-    source = book.open(sheet)
+    source = book.open(sheet, any_order=True)
     for _ in source.batches():
         pass
     return source.facts.merged

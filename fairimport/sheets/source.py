@@ -69,8 +69,8 @@ class Book(Protocol):
     active: int
     date1904: bool
 
-    def open(self, sheet: SheetInfo) -> Sheet:
-        """Begin a pass over a sheet."""
+    def open(self, sheet: SheetInfo, *, any_order: bool = False) -> Sheet:
+        """Begin a pass over a sheet; with `any_order` it does not raise `RowsOutOfOrder`."""
 
 
 def refuse_column(column: int, limit: int) -> None:

@@ -38,7 +38,7 @@ class XlsBook:
             if sheet.sheet_visible:
                 self.active = index
 
-    def open(self, sheet: SheetInfo) -> XlsSheet:
+    def open(self, sheet: SheetInfo, *, any_order: bool = False) -> XlsSheet:
         """Begin a pass over a sheet."""
         return XlsSheet(self._book, int(sheet.key), self._limits)
 

@@ -104,12 +104,14 @@ class XlsbBook:
         found = records(self._archive.chunks(part)) if part else ()
         return [wide_string(body, 1)[0] for kind, body in found if kind == _Type.STRING_ITEM]
 
-    def open(self, sheet: SheetInfo) -> XlsbSheet:
+    def open(self, sheet: SheetInfo, *, any_order: bool = False) -> XlsbSheet:
         """Begin a pass over a worksheet; reads the shared strings before the first."""
         if self._strings is None:
             self._strings = self._shared()
         found = records(self._archive.chunks(sheet.key))
-        return XlsbSheet(found, self._strings, self._kinds, self._limits, date1904=self.date1904)
+        rows = XlsbSheet(found, self._strings, self._kinds, self._limits, date1904=self.date1904)
+        rows.any_order = any_order
+        return rows
 
 
 class XlsbSheet:
@@ -130,6 +132,7 @@ class XlsbSheet:
         self._kinds = kinds
         self._limits = limits
         self._date1904 = date1904
+        self.any_order = False
 
     def batches(self) -> Iterator[Batch]:
         """Yield the rows."""
@@ -140,7 +143,7 @@ class XlsbSheet:
                 number = _U32.unpack_from(body, 0)[0] + 1
                 if number > LAST_ROW:
                     raise FileRefused("too_many_rows", rows=number, limit=self._limits.max_rows)
-                if number <= last:
+                if number <= last and not self.any_order:
                     raise RowsOutOfOrder
                 last = number
                 if len(batch) >= _BATCH:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Iterator, Sequence
 from itertools import chain, islice
 from pathlib import Path
+from typing import IO
 
 from fairimport.errors import FileRefused
 from fairimport.sheets.cells import Cell, trimmed
@@ -34,14 +34,20 @@ class TextBook:
         self._limits = limits
         self.encoding: Encoding = detect(path, options.encoding)
         self.sheets = [SheetInfo("", "text")]
+        self._open: list[IO[str]] = []
         self.skipped = 0
         self.delimiter = self._find_delimiter(options)
 
+    def close(self) -> None:
+        """Close the file as often as it was opened."""
+        for file in self._open:
+            file.close()
+
     def _lines(self) -> Iterator[str]:
-        with self._path.open("rb") as file:
-            text = io.TextIOWrapper(file, encoding=self.encoding.codec, errors=MARKED, newline="")
-            # A DOS end-of-file mark is no row.
-            yield from (line for line in text if line != "\x1a")
+        file = self._path.open(encoding=self.encoding.codec, errors=MARKED, newline="")
+        self._open.append(file)
+        # A DOS end-of-file mark is no row.
+        return (line for line in file if line != "\x1a")
 
     def _find_delimiter(self, options: ReadOptions) -> str:
         lines = self._lines()
@@ -62,7 +68,7 @@ class TextBook:
         """Return `csv`, or `text` when tabs or nothing divide the columns."""
         return "text" if self.delimiter in ("\t", NONE) else "csv"
 
-    def open(self, sheet: SheetInfo) -> TextSheet:
+    def open(self, sheet: SheetInfo, *, any_order: bool = False) -> TextSheet:
         """Begin a pass over the records."""
         lines = self._lines()
         for _ in range(self.skipped):

@@ -111,7 +111,7 @@ class XlsxBook:
             return []
         return read_strings(self._archive.chunks(part), self._limits)
 
-    def open(self, sheet: SheetInfo) -> XlsxSheet:
+    def open(self, sheet: SheetInfo, *, any_order: bool = False) -> XlsxSheet:
         """Begin a pass over a worksheet; reads the shared strings before the first."""
         relation = self._relations.get(sheet.key)
         if relation is None:
@@ -124,4 +124,5 @@ class XlsxBook:
             kinds=self._kinds,
             date1904=self.date1904,
             limits=self._limits,
+            any_order=any_order,
         )

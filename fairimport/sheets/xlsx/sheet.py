@@ -48,6 +48,7 @@ class RowHandler:
         self.rows: Batch = []
         self.last_row = 0
         self.widest = 0
+        self.any_order = False
         self.in_container = False
         self._begin_row({})
         self._begin_cell({})
@@ -103,7 +104,7 @@ class RowHandler:
         self._row = 0
         if row > LAST_ROW:
             raise FileRefused("too_many_rows", rows=row, limit=self._limits.max_rows)
-        if row <= self.last_row:
+        if row <= self.last_row and not self.any_order:
             raise RowsOutOfOrder
         self.last_row = row
         if self._cells:
@@ -182,11 +183,13 @@ class XlsxSheet:
         kinds: list[str],
         date1904: bool,
         limits: Limits,
+        any_order: bool,
     ) -> None:
         self.facts = SheetFacts()
         self._chunks = chunks
         convert = Converter(strings, kinds, date1904=date1904)
         self._handler = RowHandler(convert, self.facts, limits)
+        self._handler.any_order = any_order
         lift = RowLift(convert, self._handler)
         self._parser = LiftingParser(self._handler, "sheetData", "row", lift)
 
