@@ -1,4 +1,4 @@
-"""The one way in which a cell is refused."""
+"""How a cell is refused."""
 
 from __future__ import annotations
 
