@@ -93,11 +93,15 @@ class Model:
             self.means.pop(tenant, None)
 
     def route(self) -> None:
-        """Everything in the inbox goes to its lane, dead ids nowhere."""
-        for job_id in self.inbox:
-            job = self.jobs.get(job_id)
-            if job is None or job.status != "queued":
-                continue
+        """Everything in the inbox goes to its lane, dead ids nowhere, the front ones last."""
+        alive = [
+            job_id
+            for job_id in self.inbox
+            if job_id in self.jobs and self.jobs[job_id].status == "queued"
+        ]
+        fronts = [job_id for job_id in alive if self.jobs[job_id].front]
+        for job_id in [*(each for each in alive if each not in fronts), *reversed(fronts)]:
+            job = self.jobs[job_id]
             lane = self.lanes.setdefault(job.tenant, [])
             lane.insert(0 if job.front else len(lane), job_id)
             job.front = False
