@@ -67,6 +67,7 @@ def test_pause_waits_for_the_rows_in_hand(started):
 def test_a_slice_stops_at_the_next_commit_when_paused(started, monkeypatch):
     """No further row is begun."""
     run = started(csv_of(9), options={"sleep_ms": 1})
+
     def pause_in_the_first_row(self, row, other):
         if row.number == 2:
             control.pause(ImportRun.objects.get(pk=run.pk))

@@ -1,0 +1,135 @@
+"""Runs that real worker processes work on, and patience with a bound."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+import uuid
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+
+from fairimport.lanes import get_lanes
+from fairimport.models import Chunk, ImportRun
+from fairimport.progress import OUTCOMES
+from fairimport.runs import control, intake
+from fairimport.states import ENDED, State
+from tests.fairworkers import WorkerProcess
+from tests.warehouse.models import Movement
+
+LEASE = 2.0
+"""Seconds, as in `tests.settings`."""
+
+
+def until(what: Callable[[], Any], seconds: float, why: str = "") -> Any:
+    """Wait until it is true, and return it; fail after so many seconds."""
+    deadline = time.monotonic() + seconds
+    while not (found := what()):
+        assert time.monotonic() < deadline, f"not within {seconds} s: {why or what}"
+        time.sleep(0.02)
+    return found
+
+
+def csv_of(rows: int, **names: str) -> str:
+    """A file of so many rows; `r3="die"` names the third one so."""
+    lines = [f"c{n},{names.get(f'r{n}', '')},{n}" for n in range(1, rows + 1)]
+    return "\n".join(["code,name,qty", *lines])
+
+
+class Imports:
+    """Uploads, and what became of them."""
+
+    def upload(self, text: str, tenant: str = "acme", importer: str = "Movements") -> ImportRun:
+        """Send a file."""
+        return intake.receive(
+            tenant=tenant,
+            user=None,
+            importer=f"warehouse.{importer}",
+            upload=SimpleUploadedFile("moves.csv", text.encode()),
+            token=uuid.uuid4().hex,
+        )
+
+    def ready(self, text: str, *, options: dict[str, Any] | None = None, **kwargs) -> ImportRun:
+        """Send a file and wait until workers have read and checked it."""
+        run = self.upload(text, **kwargs)
+        self.reaches(run, State.MAPPING)
+        control.choose(run, mapping=run.mapping, options=options or {})
+        self.reaches(run, State.READY)
+        return run
+
+    def start(self, text: str, **kwargs) -> ImportRun:
+        """Send a file, and start it when it is checked."""
+        run = self.ready(text, **kwargs)
+        control.start(run)
+        return run
+
+    def reaches(self, run: ImportRun, state: State, seconds: float = 30) -> None:
+        """Wait for a state; an end that is another one fails at once."""
+
+        def is_there() -> bool:
+            run.refresh_from_db()
+            assert run.state == state or run.state not in ENDED, (run.state, run.error_code)
+            return run.state == state
+
+        until(is_there, seconds, f"{run.state} instead of {state}")
+
+    def done(self, run: ImportRun) -> int:
+        """Rows that have an outcome."""
+        return sum(self.outcomes(run).values())
+
+    def outcomes(self, run: ImportRun) -> dict[str, int]:
+        """The counts that are not zero."""
+        sums = dict.fromkeys(OUTCOMES, 0)
+        for counts in Chunk.objects.filter(run=run).values(*OUTCOMES):
+            for name in OUTCOMES:
+                sums[name] += counts[name]
+        return {name: n for name, n in sums.items() if n}
+
+    def after_rows(self, run: ImportRun, rows: int, seconds: float = 30) -> None:
+        """Wait until so many rows have an outcome."""
+        until(lambda: self.done(run) >= rows, seconds, f"{rows} rows")
+
+    def finishes(self, run: ImportRun, seconds: float = 60) -> None:
+        self.reaches(run, State.FINISHED, seconds)
+
+    def has_each_row_once(self, run: ImportRun, rows: int) -> bool:
+        """Whether the host's table holds exactly the rows of the file."""
+        codes = list(Movement.objects.filter(tenant=run.tenant).values_list("code", flat=True))
+        assert sorted(codes) == sorted(f"c{n}" for n in range(1, rows + 1))
+        return True
+
+
+@pytest.fixture
+def imports(transactional_db, redis_server) -> Imports:
+    return Imports()
+
+
+def horse_of(worker: WorkerProcess, seconds: float = 10) -> int:
+    """The process that works on the rows of a worker."""
+    return until(worker.children, seconds, "a horse")[0]
+
+
+def busy(workers: list[WorkerProcess], seconds: float = 10) -> WorkerProcess:
+    """One of the workers that has a horse."""
+    return until(lambda: next((w for w in workers if w.children()), None), seconds, "a busy worker")
+
+
+def is_alive(pid: int) -> bool:
+    """Whether a process runs (a zombie does not)."""
+    try:
+        with open(f"/proc/{pid}/stat") as stat:
+            return stat.read().rpartition(")")[2].split()[0] not in "ZX"
+    except OSError:
+        return False
+
+
+def kill(*pids: int) -> None:
+    for pid in pids:
+        os.kill(pid, signal.SIGKILL)
+
+
+def in_flight(tenant: str = "acme") -> int:
+    return len(get_lanes().leases(tenant))
