@@ -154,6 +154,12 @@ class Loop(BaseWorker):
             except RedisError as error:
                 logger.warning("worker.teardown_failed name=%s error=%r", self.name, error)
 
+    def unsubscribe(self) -> None:
+        """As RQ's; but the thread is told first, so that the reply which wakes it up ends it."""
+        if self.pubsub_thread:
+            self.pubsub_thread.stop()
+        super().unsubscribe()
+
     def request_stop(self, signum: int, frame: FrameType | None) -> None:
         """Stop: wake up when asleep, else tell the running job to end at its next good moment."""
         if os.getpid() != self.parent_pid:
