@@ -9,6 +9,7 @@ import sys
 from importlib import import_module
 from pathlib import Path
 
+from bench import rig
 from bench.report import Report
 
 OWN = {"__init__", "__main__", "report"}
@@ -30,6 +31,7 @@ def main(arguments: list[str]) -> int:
         sys.stderr.write(f"usage: python -m bench NAME [--json]\nNAME: {', '.join(names())}\n")
         return 2
     name, *rest = arguments
+    rig.set_up()
     report: Report = import_module(f"bench.{name}").main([a for a in rest if a != "--json"])
     return report.show(as_json="--json" in rest)
 

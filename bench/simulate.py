@@ -36,7 +36,6 @@ def main(arguments: list[str]) -> Report:
     parser.add_argument("--rows", type=int, default=50_000)
     parser.add_argument("--tenants", type=int, nargs="*", default=[200, 20_000])
     chosen = parser.parse_args(arguments)
-    rig.set_up()
     report = Report("simulate", {"rows": chosen.rows, "row_ms": 280, "slice_s": 1, "workers": 20})
     with rig.private_redis() as redis:
         stage = Stage(redis)
