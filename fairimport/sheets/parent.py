@@ -75,11 +75,20 @@ def _ask(request: dict[str, Any], seconds: float) -> dict[str, Any]:
         )
     except subprocess.TimeoutExpired:
         raise FileRefused("file_too_large", reason="time", limit=seconds) from None
-    if ended.stdout.endswith("\n"):
-        reply: dict[str, Any] = json.loads(ended.stdout)
+    if (reply := _reply(ended.stdout)) is not None:
         return reply
     if "MemoryError" in ended.stderr:
         raise FileRefused("file_too_large", reason="memory")
     if ended.returncode in (-24, 152):  # SIGXCPU
         raise FileRefused("file_too_large", reason="time")
     raise FileRefused("damaged_file", reason="reader_died", status=ended.returncode)
+
+
+def _reply(line: str) -> dict[str, Any] | None:
+    """Return what the child said; None when it died before it had said it."""
+    try:
+        reply = json.loads(line)
+    except ValueError:
+        return None
+    known = isinstance(reply, dict) and ("survey" in reply or {"refused", "facts"} <= set(reply))
+    return reply if known else None
