@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import logging
+import time
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from redis.exceptions import WatchError
+from redis.exceptions import RedisError, WatchError
 from rq.executions import Execution
 from rq.job import Job, JobStatus
 from rq.utils import now
@@ -23,6 +25,8 @@ if TYPE_CHECKING:
 __all__ = ["Settling"]
 
 logger = logging.getLogger("fairimport.lanes")
+
+FIRST_PAUSE, LONGEST_PAUSE = 0.05, 1.0  # seconds between two tries to write an ending
 
 
 class Settling(BaseWorker):
@@ -72,6 +76,14 @@ class Settling(BaseWorker):
         self._settle_in(pipeline, job, claim, "failed" if failed else "done")
         self.executions.pop(execution.id, None)
 
+    def handle_job_success(self, job: Job, *args: Any, **kwargs: Any) -> None:
+        """As RQ's, until it is written: the job's code has ended well and shall not run again."""
+        self._insist_on(job, lambda: super(Settling, self).handle_job_success(job, *args, **kwargs))
+
+    def handle_job_retry(self, job: Job, *args: Any, **kwargs: Any) -> None:
+        """As RQ's, until it is written."""
+        self._insist_on(job, lambda: super(Settling, self).handle_job_retry(job, *args, **kwargs))
+
     def _finalize_success(
         self, job: Job, queue: Queue, execution: Execution, return_value: Any
     ) -> None:
@@ -100,26 +112,46 @@ class Settling(BaseWorker):
         self, job: Job, queue: Queue, execution: Execution, *, front: bool = False
     ) -> None:
         self.handle_execution_ended(job, queue, 0)
+        self._insist_on(job, lambda: self._write_yield(job, "released" if front else "yielded"))
+        self.executions.pop(execution.id, None)
+        logger.debug("job.yielded job=%s", job.id)
+
+    def _write_yield(self, job: Job, how: str) -> None:
         with self.connection.pipeline() as pipeline:
-            how = "released" if front else "yielded"
             self._settle_in(pipeline, job, claim_of(job), how)
             try:
                 pipeline.execute()
             except WatchError as error:
                 raise LeaseLost(f"the lease on {job.id} is gone") from error
-        self.executions.pop(execution.id, None)
-        logger.debug("job.yielded job=%s", job.id)
+
+    def _insist_on(self, job: Job, write: Callable[[], None]) -> None:
+        """Write an ending; again while Redis is away or refuses it, as long as the lease is ours.
+
+        What was written without our hearing of it has ended the lease, so nothing counts twice.
+        """
+        before, pause = vars(job).copy(), FIRST_PAUSE
+        while True:
+            try:
+                return write()
+            except RedisError as error:
+                if claim_of(job).lost():
+                    raise LeaseLost(f"the end of {job.id} could not be written") from error
+                logger.warning("redis.trouble job=%s error=%r", job.id, error)
+            vars(job).update(before)  # RQ counts retries and repeats before it writes them
+            time.sleep(pause)
+            pause = min(2 * pause, LONGEST_PAUSE)
 
     def _settle_in(self, pipeline: Pipeline, job: Job, claim: Claim, how: str) -> None:
         """Add the settling to a transaction that fails if the lease ends before it runs.
 
-        The lease's hash never changes while it is held, so watching it is exact. RQ's pipelines
-        have sent nothing yet, whether or not they were told that a MULTI has begun.
+        The lease's hash never changes while it is held, so watching it is exact. A job that was
+        deleted meanwhile is not to be written again. RQ's pipelines have sent nothing yet, whether
+        or not they were told that a MULTI has begun.
         """
         lanes = self.lanes_of(job)
         key = lanes.keys.lease(claim.lease_id)
         pipeline.immediate_execute_command("WATCH", key)
-        if not pipeline.immediate_execute_command("EXISTS", key):
-            raise LeaseLost(f"the lease on {job.id} is gone")
+        if pipeline.immediate_execute_command("EXISTS", key, job.key) < 2:
+            raise LeaseLost(f"the lease on {job.id} is gone, or the job itself")
         pipeline.explicit_transaction = True
         pipeline.execute_command(*lanes.settle_call(claim.lease_id, how).by_text())
