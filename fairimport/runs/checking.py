@@ -50,7 +50,6 @@ def complete(run: ImportRun) -> bool:
     found = summary(run)
     if not run.move(State.READY, check_result=found):
         return False
-    run.chunks.update(
-        checked=0, good=0, bad=0, causes=[], pace=[], suspect=False, marked=None, deaths=0, lapses=0
-    )
+    fresh_start = {"suspect": False, "marked": None, "deaths": 0, "lapses": 0, "worked_at": None}
+    run.chunks.update(checked=0, good=0, bad=0, causes=[], pace=[], **fresh_start)
     return True

@@ -17,6 +17,7 @@ from fairimport.conf import settings
 from fairimport.errors import LeaseLost
 from fairimport.models import Chunk, ImportRun, TenantLimit
 from fairimport.querysets import from_now
+from fairimport.runs.feeding import has_hook
 from fairimport.runs.payloads import lines_of, pack
 from fairimport.states import State
 
@@ -28,7 +29,7 @@ log = logging.getLogger(__name__)
 class Refusal(StrEnum):
     """Why a ticket gets no chunk."""
 
-    STOPPED = "stopped"  # the run has ended, or is asked to stop
+    STOPPED = "stopped"  # the run has ended, is asked to stop, or may not begin yet
     AT_CAP = "at_cap"  # the tenant's chunks in work are as many as its cap
     NOTHING = "nothing"  # every chunk with work left is held by others, or there is none
 
@@ -66,7 +67,7 @@ def take(run: ImportRun, ticket: str) -> Held | Refusal:
     with transaction.atomic():
         limit = TenantLimit.objects.locked(run.tenant)
         fresh = ImportRun.objects.locked(run.pk)
-        if fresh is None or fresh.state not in (State.CHECKING, State.QUEUED, State.RUNNING):
+        if fresh is None or not _may_work(fresh):
             _drop_own(run, ticket)
             return Refusal.STOPPED
         chunk = _own(fresh, ticket)
@@ -80,6 +81,13 @@ def take(run: ImportRun, ticket: str) -> Held | Refusal:
         if fresh.state == State.QUEUED:
             fresh.move(State.RUNNING, started_at=Coalesce("started_at", Now()))
         return _hold(chunk, ticket, State(fresh.state))
+
+
+def _may_work(run: ImportRun) -> bool:
+    """Whether rows may be worked on; none is before the importer's `before_run` is done."""
+    if run.state == State.QUEUED:
+        return run.before_done_at is not None or not has_hook(run, "before_run")
+    return run.state in (State.CHECKING, State.RUNNING)
 
 
 def _own(run: ImportRun, ticket: str) -> Chunk | None:

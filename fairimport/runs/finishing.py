@@ -100,6 +100,7 @@ def before(pk: Any) -> None:
     if run is not None:
         session.importer_of(run).before_run(run)
         ImportRun.objects.filter(pk=pk).update(before_done_at=Now())
+        feeding.soon(run)
 
 
 def after(pk: Any) -> None:

@@ -1,0 +1,207 @@
+"""The read model: sums, reasons in words, cheap, and true without Redis."""
+
+from __future__ import annotations
+
+import time
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from fairimport import progress
+from fairimport.lanes import get_lanes
+from fairimport.models import Chunk, ImportRun, TenantLimit
+from fairimport.runs import claiming, control, reconcile, slices
+from fairimport.states import State
+from tests.integration.runs.conftest import csv_of, work
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def _redis(redis_server):
+    """A clean Redis that knows the limits."""
+    get_lanes().load_limits({}, wait=0)
+
+
+def push(tenant="acme", **values) -> None:
+    TenantLimit.objects.filter(tenant=tenant).update(**values)
+    reconcile.reconcile()
+
+
+def age(run: ImportRun, seconds: float) -> None:
+    """Make all that happened to a run older."""
+    past = timezone.now() - timedelta(seconds=seconds)
+    Chunk.objects.filter(run=run).exclude(worked_at=None).update(worked_at=past)
+
+
+def test_the_sum_is_the_total_at_every_moment(started):
+    """Outcomes and rows that were not tried add up, also between slices and after a cancel."""
+    run = started(csv_of(20, r3="skip", r4="raise", r5="update"))
+    seen = []
+    while run.state != State.FINISHED:
+        now = progress.of(run)
+        assert now.total == now.done + now.not_tried == 20
+        seen.append(now.percent)
+        slices.work(run.pk, "t", budget=0)
+        run.refresh_from_db()
+    assert seen == sorted(seen)
+    now = progress.of(run)
+    assert (now.created, now.skipped, now.rejected, now.updated) == (17, 1, 1, 1)
+    assert (now.percent, now.not_tried) == (100.0, 0)
+
+
+def test_nothing_is_claimed_to_be_known_before_it_is(receive):
+    """No total, no percent, no estimate."""
+    now = progress.of(receive(csv_of(3)))
+    assert (now.total, now.percent, now.not_tried, now.eta) == (None, None, None, None)
+
+
+def test_percent_is_100_only_when_every_row_has_its_outcome(started):
+    """It is rounded down."""
+    run = started(csv_of(3))
+    for expected in (33.3, 66.6, 100.0):
+        slices.work(run.pk, "t", budget=0)
+        assert progress.of(run).percent == expected
+
+
+def test_a_retry_never_lets_percent_fall(started):
+    """Rows that are tried again count as rejected until they are not."""
+    run = work(started(csv_of(4, r2="raise")))
+    control.retry_rejected(run)
+    now = progress.of(run)
+    assert (now.percent, now.rejected, now.retry_left) == (100.0, 1, 1)
+
+
+@pytest.mark.parametrize("step", ["received", "ready", "running", "finished"])
+def test_it_costs_three_queries_and_one_round_trip(
+    step, receive, ready, started, django_assert_max_num_queries, redis_server
+):
+    """However many chunks there are."""
+    run = {"received": receive, "ready": ready}.get(step, started)(csv_of(64))
+    if step in ("running", "finished"):
+        work(run, most=1 if step == "running" else 99)
+    with redis_server.client() as client:
+        client.config_resetstat()
+        with django_assert_max_num_queries(3):
+            progress.of(run)
+        stats = client.info("commandstats")
+    asked = {k: v["calls"] for k, v in stats.items() if "cmdstat_eval" in k}
+    assert sum(asked.values()) <= 2  # the second one when the script was not known
+
+
+def test_without_redis_the_numbers_of_the_database_are_shown(started, redis_server):
+    """It says that the queue cannot be reached, and nobody sees an error page."""
+    run = started(csv_of(20))
+    slices.work(run.pk, "t", budget=0)
+    run.refresh_from_db()
+    redis_server.stop()
+    now = progress.of(run)
+    assert (now.created, now.slots_used, now.cap) == (1, None, 4)
+    assert now.reason.code == "redis_down"
+
+
+def test_lost_limits_are_told(started, redis_server):
+    """The seconds after a flush have their own sentence."""
+    run = started(csv_of(20))
+    with redis_server.client() as client:
+        client.flushall()
+    assert progress.of(run).reason.code == "limits_not_loaded"
+
+
+def test_a_pause_by_the_operator_is_told_with_who(started):
+    """The customer knows that it is not their file."""
+    run = started(csv_of(20))
+    push(paused=True, paused_by="Olga")
+    reason = progress.of(run).reason
+    assert (reason.code, "Olga" in reason.text) == ("paused", True)
+
+
+def test_no_worker_is_told(started):
+    """Never 'in progress' when nobody works."""
+    run = started(csv_of(20))
+    assert progress.of(run).reason.code == "no_worker"
+
+
+def test_a_dead_workers_rows_are_told_as_waiting(started):
+    """After the last row is a while ago, the reason comes back."""
+    run = started(csv_of(20))
+    slices.work(run.pk, "t", budget=0)
+    run.refresh_from_db()
+    assert progress.of(run).reason is None
+    age(run, 30)
+    assert progress.of(run).reason.code == "no_worker"
+
+
+def test_a_run_in_work_needs_no_reason(started):
+    """Somebody holds a chunk."""
+    run = started(csv_of(20))
+    claiming.take(run, "t")
+    run.refresh_from_db()
+    now = progress.of(run)
+    assert (now.reason, now.in_flight) == (None, 1)
+
+
+def test_closing_is_told(started):
+    """Asked to stop, rows still in hand."""
+    run = started(csv_of(20))
+    claiming.take(run, "t")
+    run.refresh_from_db()
+    control.pause(run)
+    assert progress.of(run).reason.code == "closing"
+
+
+def test_it_is_the_customers_turn_without_a_reason(ready, read):
+    """`mapping`, `ready` and ended states wait for nobody else."""
+    for run in (ready(csv_of(2)), read(csv_of(2)), work(ready(csv_of(2)))):
+        assert progress.of(run).reason is None
+
+
+def test_an_estimate_comes_with_its_basis(started):
+    """Silent until 20 seconds of rows were seen; then a range."""
+    run = started(csv_of(64))
+    slices.work(run.pk, "t", budget=0)
+    run.refresh_from_db()
+    assert progress.of(run).eta is None
+    bucket = int(time.time() // 10)
+    pace = [[bucket - n, 20] for n in range(4, 0, -1)]
+    Chunk.objects.filter(run=run, next_row__gt=0).update(pace=pace)
+    now = progress.of(run)
+    left = now.not_tried
+    assert now.eta == pytest.approx((left / 2.2, left / 1.8))
+    assert "30 seconds" in now.basis
+
+
+def test_the_cost_names_rows_slots_and_basis(ready):
+    """50,000 rows of 280 ms at 4 slots are about 58 minutes."""
+    run = ready(csv_of(2))
+    ImportRun.objects.filter(pk=run.pk).update(total=50_000)
+    run.refresh_from_db()
+    assert progress.cost(run).seconds is None
+    assert "unknown" in progress.cost(run).text
+    earlier = ImportRun.objects.create(
+        tenant="acme",
+        importer=run.importer,
+        filename="before.csv",
+        size=1,
+        row_seconds=0.28,
+        state=State.FINISHED,
+        finished_at=timezone.now(),
+    )
+    cost = progress.cost(run)
+    assert cost.seconds == pytest.approx(3500)
+    assert cost.text == "about 58 min at 4 slots (50,000 rows of 280 ms)"
+    assert cost.basis == "from your last import"
+    ImportRun.objects.filter(pk=earlier.pk).update(tenant="birch")
+    assert progress.cost(run).basis == "from the last imports of this kind"
+
+
+def test_reading_progress_writes_nothing(started, django_capture_on_commit_callbacks):
+    """GET never writes: a tenant without a limit gets none by being looked at."""
+    run = started(csv_of(2))
+    TenantLimit.objects.all().delete()
+    with django_capture_on_commit_callbacks() as callbacks:
+        progress.of(run)
+        progress.cost(run)
+    assert not TenantLimit.objects.exists()
+    assert callbacks == []
