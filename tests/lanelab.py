@@ -106,7 +106,9 @@ class Crowd:
         until = len(self.served) + claims
         while len(self.served) < until:
             between()
-            found = self.lab.lanes.claim("worker", f"turn-{len(self.served)}") if self._idle else None
+            found = (
+                self.lab.lanes.claim("worker", f"turn-{len(self.served)}") if self._idle else None
+            )
             if isinstance(found, Claimed):
                 self._begin(found)
             else:

@@ -35,7 +35,7 @@ class Lease:
 
 @dataclass
 class Model:
-    """All state of one queue. `place` decides where a tenant belongs, as the script of that name."""
+    """All state of one queue; the methods are named after the scripts and their functions."""
 
     guess: int
     term: int

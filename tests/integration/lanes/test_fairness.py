@@ -35,7 +35,7 @@ def patient(lab: Lab, settings: pytest.FixtureRequest) -> Lab:
 
 
 def test_long_and_short_jobs_end_with_equal_worker_seconds(patient: Lab) -> None:
-    """34 s jobs against 1 s jobs: half of the turns would be 97 % of the time; seconds are equal."""
+    """34 s against 1 s jobs: half of the turns would be 97 % of the time; seconds are equal."""
     fill(patient, "long", 200)
     fill(patient, "short", 4500)
     crowd = Crowd(patient, 4, LENGTHS.__getitem__)
