@@ -103,6 +103,10 @@ _ENTRY = 128
 def _ole(path: Path) -> str:
     """Look at the names in the directory of an OLE container."""
     content = path.read_bytes()
+    sector_size = 1 << min(int.from_bytes(content[30:32], "little"), 12)
+    directory = sector_size * (int.from_bytes(content[48:52], "little") + 1)
+    if directory + _ENTRY > len(content):
+        raise FileRefused("damaged_file", reason="cut_off")
     names = set()
     for at in range(512, len(content) - _ENTRY + 1, _ENTRY):
         entry = content[at : at + _ENTRY]

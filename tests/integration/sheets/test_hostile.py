@@ -216,7 +216,7 @@ def test_an_upload_that_was_cut_off_is_damage(tmp_path, share):
 
 def test_an_old_container_without_a_workbook_is_named(tmp_path):
     """S16, S17: by the names in its directory."""
-    magic = bytes.fromhex("d0cf11e0a1b11ae1")
+    magic = bytes.fromhex("d0cf11e0a1b11ae1").ljust(30, b"\0") + b"\x09\0"
 
     def entry(name):
         text = (name + "\0").encode("utf-16-le")
