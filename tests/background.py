@@ -29,6 +29,14 @@ def until(condition: Callable[[], Any], seconds: float = PATIENCE, why: str = ""
     return found
 
 
+def runs(pid: int) -> bool:
+    """Whether a process is there and not just waiting to be reaped."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
 @dataclass
 class Child:
     """A forked worker."""
@@ -114,7 +122,7 @@ def _be_a_worker(
         output = os.open(log, os.O_WRONLY | os.O_APPEND)
         os.dup2(output, 1)
         os.dup2(output, 2)
-        logging.getLogger("fairimport").addHandler(logging.FileHandler(log))
+        logging.getLogger().addHandler(logging.FileHandler(log))
         make().work(**{"logging_level": "INFO", **work})
         status = 0
     except SystemExit:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.db import connections
 from redis import Redis
 
 from demo_site.servers import RedisServer
@@ -31,6 +32,7 @@ def lanes(
         "CAP": 2,
         "LEASE": 2.0,
     }
+    connections.close_all()  # that of an earlier test is none of this one's business
     for name in ("_maintenance", "_horse_death", "_lapse"):
         monkeypatch.setattr(hooks, name, [])
     lanes = get_lanes()
