@@ -2,19 +2,30 @@
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from struct import Struct
 from typing import TypeAlias
 
 from fairimport.errors import FileRefused
 
-__all__ = ["Record", "records", "rk_number", "wide_string"]
+__all__ = ["Record", "records", "rk_number", "well_formed", "wide_string"]
 
 Record: TypeAlias = tuple[int, bytes]
 
 _LARGEST = 64 * 1024 * 1024
 _U32 = Struct("<I")
 _F64 = Struct("<d")
+
+
+@contextmanager
+def well_formed() -> Iterator[None]:
+    """Make it `damaged_file` when a body is shorter than its type says."""
+    try:
+        yield
+    except (struct.error, IndexError, UnicodeDecodeError) as error:
+        raise FileRefused("damaged_file", reason="record") from error
 
 
 def records(chunks: Iterable[bytes]) -> Iterator[Record]:

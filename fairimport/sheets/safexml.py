@@ -57,7 +57,7 @@ class SafeParser:
         """Parse the next piece; `last` asserts that the document is complete."""
         try:
             self._parser.Parse(data, last)
-        except expat.ExpatError as error:
+        except (expat.ExpatError, LookupError, ValueError) as error:  # also unknown encodings
             raise FileRefused("damaged_file", reason="xml", detail=str(error)) from error
 
     def _local(self, name: str) -> str:

@@ -44,18 +44,27 @@ class XlsBook:
 
 
 def _load(path: Path) -> Any:
-    """Load all sheets; what xlrd says about a password becomes its code."""
+    """Load all sheets. xlrd checks little, so a damaged file may raise anything at all."""
     content = path.read_bytes()
     try:
-        return xlrd.open_workbook(
-            file_contents=content, formatting_info=True, ragged_rows=True, logfile=io.StringIO()
-        )
+        return _opened(content, formatting_info=True)
     except NotImplementedError:  # BIFF 2 to 4 have no formatting that xlrd reads
-        return xlrd.open_workbook(file_contents=content, ragged_rows=True, logfile=io.StringIO())
-    except xlrd.XLRDError as error:
-        if "encrypted" in str(error).lower():
-            raise FileRefused("password_protected") from error
-        raise FileRefused("damaged_file", reason="xls") from error
+        return _opened(content, formatting_info=False)
+
+
+def _opened(content: bytes, *, formatting_info: bool) -> Any:
+    try:
+        return xlrd.open_workbook(
+            file_contents=content,
+            formatting_info=formatting_info,
+            ragged_rows=True,
+            logfile=io.StringIO(),
+        )
+    except (NotImplementedError, MemoryError):
+        raise
+    except Exception as error:
+        code = "password_protected" if "encrypted" in str(error).lower() else "damaged_file"
+        raise FileRefused(code, reason="xls") from error
 
 
 class XlsSheet:

@@ -7,7 +7,7 @@ from struct import Struct
 
 from fairimport.errors import FileRefused
 from fairimport.sheets.archive import Archive
-from fairimport.sheets.biff12 import Record, records, rk_number, wide_string
+from fairimport.sheets.biff12 import Record, records, rk_number, well_formed, wide_string
 from fairimport.sheets.cells import Cell, CellError
 from fairimport.sheets.formats import builtin, kind_of
 from fairimport.sheets.limits import Limits
@@ -61,18 +61,23 @@ class XlsbBook:
         self.sheets: list[SheetInfo] = []
         self.active = 0
         self.date1904 = False
-        for kind, body in records(archive.chunks(part)):
+        with well_formed():
+            self._read_book(part)
+        if not self.sheets:
+            raise FileRefused("damaged_file", reason="no_sheets")
+        self.active = self.active if self.active < len(self.sheets) else 0
+        self._strings: list[str] | None = None
+        with well_formed():
+            self._kinds = self._styles()
+
+    def _read_book(self, part: str) -> None:
+        for kind, body in records(self._archive.chunks(part)):
             if kind == _Type.SHEET:
                 self.sheets.append(self._sheet(body))
             elif kind == _Type.BOOK_VIEW:
                 (self.active,) = _U32.unpack_from(body, 24)
             elif kind == _Type.BOOK_PROPERTIES:
                 self.date1904 = bool(body[0] & 1)
-        if not self.sheets:
-            raise FileRefused("damaged_file", reason="no_sheets")
-        self.active = self.active if self.active < len(self.sheets) else 0
-        self._strings: list[str] | None = None
-        self._kinds = self._styles()
 
     def _sheet(self, body: bytes) -> SheetInfo:
         (state,) = _U32.unpack_from(body, 0)
@@ -107,7 +112,8 @@ class XlsbBook:
     def open(self, sheet: SheetInfo, *, any_order: bool = False) -> XlsbSheet:
         """Begin a pass over a worksheet; reads the shared strings before the first."""
         if self._strings is None:
-            self._strings = self._shared()
+            with well_formed():
+                self._strings = self._shared()
         found = records(self._archive.chunks(sheet.key))
         rows = XlsbSheet(found, self._strings, self._kinds, self._limits, date1904=self.date1904)
         rows.any_order = any_order
@@ -136,6 +142,10 @@ class XlsbSheet:
 
     def batches(self) -> Iterator[Batch]:
         """Yield the rows."""
+        with well_formed():
+            yield from self._batches()
+
+    def _batches(self) -> Iterator[Batch]:
         batch: list[tuple[int, list[Cell], bool]] = []
         last = 0
         for kind, body in self._records:

@@ -1,0 +1,1 @@
+"""Fuzzing the reader of files: `python -m tests.fuzz [--files N] [--seconds S] [--seed N]`."""
