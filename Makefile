@@ -9,7 +9,7 @@ DEV_READY := $(VENV)/.dev-installed
 FOUND := $(shell command -v $(PYTHON))
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-sqlite test-postgres lint soak bench clean
+.PHONY: help demo test test-sqlite test-postgres lint soak fuzz bench clean
 
 help:  ## Say what can be made
 	@sed -n 's/^\([a-z-]*\):.*##/make \1\t/p' Makefile
@@ -34,12 +34,16 @@ lint: $(DEV_READY)  ## Check style, types, layers and migrations
 	@$(BIN)/lint-imports
 	@$(BIN)/python manage.py makemigrations --check --dry-run
 
-soak: $(DEV_READY)  ## Run the tests with worker processes over and over: make soak MINUTES=3
-	@end=$$(($$(date +%s) + 60 * $${MINUTES:-3})); \
+soak: $(DEV_READY)  ## Fuzz the reader, then run the tests with worker processes over and over: make soak MINUTES=3
+	@$(BIN)/python -m tests.fuzz --seconds $$((20 * $${MINUTES:-3})) --seed $$(date +%s)
+	@end=$$(($$(date +%s) + 40 * $${MINUTES:-3})); \
 	while [ $$(date +%s) -lt $$end ]; do \
 		$(BIN)/python -m pytest -q -x tests/acceptance --ignore-glob='*/test_wheel.py' \
 			--ignore-glob='*/test_existing_project.py' $(ARGS) || exit 1; \
 	done
+
+fuzz: $(DEV_READY)  ## Give wrong files to the reader: make fuzz ARGS='--files 100000 --seed 7'
+	@$(BIN)/python -m tests.fuzz $(ARGS)
 
 bench: $(DEV_READY)  ## Run a benchmark: make bench NAME=...
 	@$(BIN)/python -m bench $(NAME) $(ARGS)
