@@ -124,6 +124,8 @@ class Model:
                 self._take(tenant, job_id, lease_id, now)
                 return job_id
             self.place(tenant, self.ready[tenant])
+        if not self.leases:
+            self.clock = max(self.clock, *self.resting.values(), 0)
         return None
 
     def renew(self, lease_id: str, now: int) -> str:
@@ -184,16 +186,20 @@ class Model:
 
     def _take(self, tenant: str, job_id: str, lease_id: str, now: int) -> None:
         competitors, v = len(self.ready), self.ready[tenant]
-        guess = 1_000_000 if self.turns else self.means.get(tenant, self.guess)
-        charge = _round(guess / self.weight(tenant))
+        guess = self.means.get(tenant, self.guess)
+        price = _round(guess / self.weight(tenant))
         self.leases[lease_id] = Lease(tenant, job_id, now, guess, self.weight(tenant))
         self.deadlines[lease_id] = now + self.term
         self.jobs[job_id].status = "started"
-        self.place(tenant, v + charge)
+        if self.turns:
+            self.clock = max(self.clock, *self.ready.values()) + 1
+            self.place(tenant, self.clock)
+            return
+        self.place(tenant, v + price)
         time = max(self.clock, v)
         if competitors > 1:
             last = max(self.ready.values())
-            time = max(time, min(time, last) + _round(charge / competitors))
+            time = max(time, min(time, last) + math.ceil(price / competitors))
         self.clock = time
 
     def _pop(self, tenant: str) -> str | None:

@@ -36,14 +36,26 @@ end
 -- After a tenant was served from virtual time v at a charge: the clock is at least v, and moves on with the
 -- mean of those who compete. Without the second rule a stream of new tenants, each entering at the clock,
 -- would keep out one whose time is ahead of it. It leads the last of the ready set by one such step at most.
-local function advance(v, charge, competitors)
+local function advance(v, price, competitors, last)
   local time = math.max(system_time(), v)
   if competitors > 1 then
-    local step = round(charge / competitors)
-    local last = tonumber(call("ZRANGE", READY, -1, -1, "WITHSCORES")[2])
-    time = math.max(time, math.min(time, last) + step)
+    time = math.max(time, math.min(time, last) + math.ceil(price / competitors))
   end
   call("SET", CLOCK, time)
+end
+
+local function last_of(set) return tonumber(call("ZRANGE", set, -1, -1, "WITHSCORES")[2] or 0) end
+
+-- A tenant of `ready` is served from virtual time v: it pays the seconds guessed. With turns it goes to the
+-- very back instead, behind everybody who waits, which is least recently served.
+local function charge(tenant, v, seconds, weight, competitors)
+  if settings.turns then
+    call("SET", CLOCK, math.max(system_time(), last_of(READY)))
+    return place(tenant, enter(0), READY)
+  end
+  local price = round(seconds / weight)
+  place(tenant, v + price, READY)
+  advance(v, price, competitors, last_of(READY))
 end
 
 -- Forget up to `count` resting tenants that the clock has passed.
@@ -53,3 +65,6 @@ local function forget(count)
     call("HDEL", MEANS, tenant)
   end
 end
+
+-- Nobody works or can be claimed from: whoever rests owes nobody anything, and the clock passes the last.
+local function quiet() call("SET", CLOCK, math.max(system_time(), last_of(RESTING))) end

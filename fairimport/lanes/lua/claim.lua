@@ -17,14 +17,12 @@ end
 
 local function take(tenant, v, weight, job, since)
   local competitors = call("ZCARD", READY)
-  local guess = settings.turns and 1000000 or tonumber(call("HGET", MEANS, tenant) or settings.guess)
+  local guess = tonumber(call("HGET", MEANS, tenant) or settings.guess)
   local lease = { tenant = tenant, job = job, worker = worker, started = now, guess = guess, weight = weight,
     term = settings.term }
-  local charge = round(guess / weight)
   hold(id, lease, now + settings.term)
   start(job, id, worker, stamp, now)
-  place(tenant, v + charge, READY)
-  advance(v, charge, competitors)
+  charge(tenant, v, guess, weight, competitors)
   count_claim(now, tenant, since and math.max(now - since, 0) or 0, competitors > 1)
   return lease
 end
@@ -39,6 +37,7 @@ for _ = 1, 1000 do
   local tenant, v = unpack(call("ZRANGE", READY, 0, 0, "WITHSCORES"))
   if not tenant then
     local first = call("ZRANGE", DEADLINES, 0, 0, "WITHSCORES")[2]
+    if not first then quiet() end
     return { "idle", first and first - now or -1, call("ZCARD", DEADLINES), lapses }
   end
   local cap, weight = ceiling(tenant)
