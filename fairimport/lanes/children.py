@@ -12,14 +12,15 @@ import time
 __all__ = ["die_with_parent", "wait_for"]
 
 PR_SET_PDEATHSIG = 1
+LIBC = ctypes.CDLL(None, use_errno=True) if sys.platform.startswith("linux") else None
 POLL = 0.02  # seconds, where the system has no pidfd
 
 
 def die_with_parent(parent: int) -> None:
     """End this process with its parent, however that ends. Linux; elsewhere nothing happens."""
-    if not sys.platform.startswith("linux"):
+    if LIBC is None:
         return
-    ctypes.CDLL(None, use_errno=True).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() != parent:
         os._exit(1)  # the parent died before the call
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import errno
+import gc
 import logging
 import os
 import signal
 import time
+from contextlib import suppress
 from types import FrameType
 from typing import TYPE_CHECKING, Any, cast
 
@@ -55,6 +57,8 @@ class FairWorker(Loop, Settling, Worker):
     def fork_work_horse(self, job: Job, queue: Queue) -> None:
         """As RQ's; signals wait until the horse has its own handlers, and it shares no database."""
         connections.close_all()
+        with suppress(Exception):  # imported here once, instead of in each horse
+            job.func  # noqa: B018
         signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
         try:
             super().fork_work_horse(job, queue)
@@ -64,6 +68,7 @@ class FairWorker(Loop, Settling, Worker):
     def setup_work_horse_signals(self) -> None:
         """In the horse: die with the parent; SIGTERM asks the job to end when it can."""
         claim = self.claim
+        gc.freeze()  # a collection in the horse copies no page that it shares with the worker
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         signal.signal(signal.SIGTERM, lambda *_: claim.stop() if claim else None)
         die_with_parent(self.parent_pid)
