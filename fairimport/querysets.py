@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -64,8 +65,13 @@ class TenantLimitQuerySet(models.QuerySet["TenantLimit"]):
 
     def cap_of(self, tenant: str) -> int:
         """The tenant's cap, without writing anything: the default when there is no row."""
-        cap = self.filter(tenant=tenant).values_list("cap", flat=True).first()
-        return int(settings.cap if cap is None else cap)
+        return self.caps_of([tenant])[tenant]
+
+    def caps_of(self, tenants: Iterable[str]) -> dict[str, int]:
+        """The same for several tenants."""
+        caps = dict.fromkeys(tenants, int(settings.cap))
+        known = self.filter(tenant__in=list(caps)).values_list("tenant", "cap")
+        return {**caps, **dict(known)}
 
 
 class ChunkQuerySet(models.QuerySet["Chunk"]):

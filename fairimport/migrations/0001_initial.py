@@ -4,7 +4,7 @@ import django.core.validators
 import django.db.models.deletion
 import django.db.models.expressions
 import django.db.models.functions.datetime
-import fairimport.models
+import fairimport.models.limit
 import fairimport.states
 import uuid
 from django.conf import settings
@@ -125,8 +125,8 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('tenant', models.CharField(max_length=190, unique=True, verbose_name='tenant')),
-                ('cap', models.PositiveIntegerField(default=fairimport.models.default_cap, help_text='Most slots at once; 0 pauses the tenant. Running work is never stopped.', verbose_name='cap')),
-                ('weight', models.FloatField(default=fairimport.models.default_weight, help_text='Share relative to others; 1 is normal.', validators=[django.core.validators.MinValueValidator(0.01), django.core.validators.MaxValueValidator(1000)], verbose_name='weight')),
+                ('cap', models.PositiveIntegerField(default=fairimport.models.limit.default_cap, help_text='Most slots at once; 0 pauses the tenant. Running work is never stopped.', verbose_name='cap')),
+                ('weight', models.FloatField(default=fairimport.models.limit.default_weight, help_text='Share relative to others; 1 is normal.', validators=[django.core.validators.MinValueValidator(0.01), django.core.validators.MaxValueValidator(1000)], verbose_name='weight')),
                 ('paused', models.BooleanField(default=False, verbose_name='paused')),
                 ('paused_by', models.CharField(blank=True, max_length=190, verbose_name='paused by')),
                 ('paused_at', models.DateTimeField(blank=True, null=True, verbose_name='paused at')),

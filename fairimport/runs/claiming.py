@@ -17,7 +17,7 @@ from fairimport.conf import settings
 from fairimport.errors import LeaseLost
 from fairimport.models import Chunk, ImportRun, TenantLimit
 from fairimport.querysets import from_now
-from fairimport.runs.feeding import has_hook
+from fairimport.runs.feeding import may_begin
 from fairimport.runs.payloads import lines_of, pack
 from fairimport.states import State
 
@@ -86,7 +86,7 @@ def take(run: ImportRun, ticket: str) -> Held | Refusal:
 def _may_work(run: ImportRun) -> bool:
     """Whether rows may be worked on; none is before the importer's `before_run` is done."""
     if run.state == State.QUEUED:
-        return run.before_done_at is not None or not has_hook(run, "before_run")
+        return may_begin(run)
     return run.state in (State.CHECKING, State.RUNNING)
 
 

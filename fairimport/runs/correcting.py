@@ -7,13 +7,14 @@ from pathlib import Path
 from typing import Any
 
 from django.db import transaction
+from django.db.models import F
 from django.db.models.functions import Now
 
 from fairimport.errors import FileRefused
 from fairimport.models import ImportRun, KeyIndex, RejectedRow, TenantLimit
 from fairimport.runs import feeding, files, retrying, session
 from fairimport.runs.binding import DuplicateFinder
-from fairimport.runs.reading import read_file
+from fairimport.runs.reading import MOST_ATTEMPTS, read_file
 from fairimport.sheets import SheetRow, Survey, encode
 from fairimport.sheets import rows as spooled
 from fairimport.sheets.own_files import OwnColumns, own_columns
@@ -30,6 +31,10 @@ def correct(pk: Any) -> None:
     """
     run = ImportRun.objects.filter(pk=pk, state=State.QUEUED).first()
     if run is None or not run.correction.get("source"):
+        return
+    ImportRun.objects.filter(pk=pk).update(attempts=F("attempts") + 1)
+    if run.attempts >= MOST_ATTEMPTS:
+        _queue(run, {}, {"code": "reader_died"})
         return
     try:
         with session.as_uploader(run):
@@ -96,8 +101,8 @@ def _queue(run: ImportRun, lines: dict[int, bytes], outcome: dict[str, Any]) -> 
         if fresh is None or fresh.state != State.QUEUED or fresh.correction != run.correction:
             return
         correction = {k: v for k, v in run.correction.items() if k != "source"} | outcome
-        fresh.correction = correction
-        fresh.save(update_fields=["correction"])
+        fresh.correction, fresh.attempts = correction, 0
+        fresh.save(update_fields=["correction", "attempts"])
         retrying.add_chunks(fresh, lines.values())
         if not lines:
             fresh.move(State.FINISHED, finished_at=Now(), after_done_at=Now())

@@ -9,19 +9,22 @@ import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import timedelta
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 from django.core.files import File
 from django.core.files.storage import Storage, storages
+from django.utils import timezone
 
 from fairimport.conf import settings
 from fairimport.errors import FileRefused
 
-__all__ = ["StoredUpload", "delete", "local", "opened", "save_path", "save_upload"]
+__all__ = ["StoredUpload", "delete", "local", "older_than", "opened", "save_path", "save_upload"]
 
 log = logging.getLogger(__name__)
 MIB = 1024 * 1024
+ROOT = "fairimport"
 NAME_LENGTH = 255
 
 
@@ -135,13 +138,31 @@ def _copy(storage: Storage, name: str, target: IO[bytes]) -> None:
     target.flush()
 
 
+def older_than(age: timedelta) -> Iterator[set[str]]:
+    """The names of stored files that are older than that, folder by folder."""
+    storage = _storage()
+    limit = timezone.now() - age
+    for folder in _listed(storage, ROOT)[0]:
+        names = {f"{ROOT}/{folder}/{name}" for name in _listed(storage, f"{ROOT}/{folder}")[1]}
+        if old := {name for name in names if storage.get_modified_time(name) < limit}:
+            yield old
+
+
+def _listed(storage: Storage, folder: str) -> tuple[list[str], list[str]]:
+    """Folders and files in a folder; none where it is not there, or where nothing can be listed."""
+    try:
+        return storage.listdir(folder)
+    except (FileNotFoundError, NotImplementedError):
+        return [], []
+
+
 def _storage() -> Storage:
     return storages[settings.storage]
 
 
 def _new_name(kind: str) -> str:
     fresh = uuid.uuid4().hex
-    return f"fairimport/{fresh[:2]}/{fresh}.{kind}"
+    return f"{ROOT}/{fresh[:2]}/{fresh}.{kind}"
 
 
 def _shown_name(name: str | None) -> str:

@@ -16,6 +16,8 @@ from fairimport.states import ENDED, State
 __all__ = ["after", "before", "close", "conclude", "fail"]
 
 log = logging.getLogger(__name__)
+MOST_ATTEMPTS = 10
+"""How often a hook of an importer may break, or end its worker, before it is given up."""
 S = State
 
 
@@ -67,8 +69,10 @@ def fail(pk: Any, code: str, **facts: Any) -> bool:
 
 
 def _end(run: ImportRun, target: State, **values: Any) -> bool:
-    seconds = _row_seconds(run)
-    if not run.move(target, finished_at=Now(), row_seconds=seconds, **values):
+    values |= {"finished_at": Now(), "row_seconds": _row_seconds(run), "attempts": 0}
+    if not feeding.has_hook(run, "after_run"):
+        values["after_done_at"] = Now()
+    if not run.move(target, **values):
         return False
     run.chunks.unfinished().update(token=F("token") + 1, holder="", held_until=None)
     if target != S.FAILED:  # a failed run may go on, so it keeps what is left
@@ -97,15 +101,31 @@ def _row_seconds(run: ImportRun) -> float | None:
 def before(pk: Any) -> None:
     """Call the importer's `before_run` once before the first row, then let slices begin."""
     run = ImportRun.objects.filter(pk=pk, before_done_at=None, state=S.QUEUED).first()
-    if run is not None:
+    if run is None:
+        return
+    if _gives_up(run):
+        fail(pk, "importer_broke")
+        return
+    with session.as_uploader(run):
         session.importer_of(run).before_run(run)
-        ImportRun.objects.filter(pk=pk).update(before_done_at=Now())
-        feeding.soon(run)
+    ImportRun.objects.filter(pk=pk).update(before_done_at=Now(), attempts=0)
+    feeding.soon(run)
 
 
 def after(pk: Any) -> None:
     """Call the importer's `after_run` for a finished run that has not had it."""
     run = ImportRun.objects.filter(pk=pk, after_done_at=None, state=S.FINISHED).first()
-    if run is not None:
-        session.importer_of(run).after_run(run)
-        ImportRun.objects.filter(pk=pk).update(after_done_at=Now())
+    if run is None:
+        return
+    if _gives_up(run):
+        log.error("run.after_given_up run=%s", run.pk)
+    else:
+        with session.as_uploader(run):
+            session.importer_of(run).after_run(run)
+    ImportRun.objects.filter(pk=pk).update(after_done_at=Now(), attempts=0)
+
+
+def _gives_up(run: ImportRun) -> bool:
+    """Whether a hook has broken too often to be called once more."""
+    ImportRun.objects.filter(pk=run.pk).update(attempts=F("attempts") + 1)
+    return run.attempts >= MOST_ATTEMPTS

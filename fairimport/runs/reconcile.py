@@ -10,13 +10,12 @@ import time
 from dataclasses import dataclass
 
 from django.db import close_old_connections, connections
-from django.db.models import Q
 
 from fairimport.conf import settings
 from fairimport.lanes import Lanes, get_lanes
 from fairimport.models import ImportRun
 from fairimport.runs import feeding, finishing, limits, retention
-from fairimport.states import STOPPING, WORKING, State
+from fairimport.states import STOPPING
 
 __all__ = ["Reconciled", "maintain", "reconcile"]
 
@@ -53,17 +52,13 @@ def reconcile(lanes: Lanes | None = None) -> Reconciled:
     else:
         limits.push_all(lanes)
     done = Reconciled(
-        loaded=loaded, tickets=_feed_all(), concluded=_conclude_all(), purged=retention.purge()
+        loaded=loaded,
+        tickets=feeding.feed_all(),
+        concluded=_conclude_all(),
+        purged=retention.purge() + retention.sweep(),
     )
     log.debug("reconciled %s", done)
     return done
-
-
-def _feed_all() -> int:
-    """Feed what must stand in a lane; of the runs that wait for a reader, one a tenant."""
-    finished = Q(state=State.FINISHED, after_done_at=None, purged_at=None)
-    unfed = ImportRun.objects.filter(Q(state__in=WORKING) | finished)
-    return sum(feeding.feed(pk) for pk in unfed.values_list("pk", flat=True))
 
 
 def _conclude_all() -> int:
@@ -76,10 +71,12 @@ class _Rounds:
     """Tickets are looked after in every round, limits and purging in one of many."""
 
     PURGE_S = 600.0
+    SWEEP_S = 6 * 3600.0
     PUSH_S = 10.0
 
     def __init__(self) -> None:
         self.pushed = self.purged = float("-inf")
+        self.swept = time.monotonic()
 
     def step(self, lanes: Lanes) -> None:
         now = time.monotonic()
@@ -89,11 +86,14 @@ class _Rounds:
         elif now - self.pushed > self.PUSH_S:
             limits.push_all(lanes)
             self.pushed = now
-        _feed_all()
+        feeding.feed_all()
         _conclude_all()
         if now - self.purged > self.PURGE_S:
             retention.purge()
             self.purged = now
+        if now - self.swept > self.SWEEP_S:
+            retention.sweep()
+            self.swept = now
 
 
 _rounds = _Rounds()

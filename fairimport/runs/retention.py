@@ -14,11 +14,13 @@ from fairimport.models import ImportRun, KeyIndex, RejectedRow
 from fairimport.runs import files, finishing
 from fairimport.states import ENDED, State
 
-__all__ = ["purge"]
+__all__ = ["purge", "sweep"]
 
 log = logging.getLogger(__name__)
 MOST = 50
 """Runs of one call, so that nobody waits for it long."""
+ORPHAN_AGE = timedelta(days=1)
+"""A file younger than this may belong to an upload that is still on its way."""
 
 
 def purge(most: int = MOST) -> int:
@@ -63,3 +65,18 @@ def _without_samples(facts: dict[str, object]) -> dict[str, object]:
     if isinstance(columns, list):
         facts["columns"] = [{**column, "samples": []} for column in columns]
     return facts
+
+
+def sweep() -> int:
+    """Drop files that no run knows: their process died after storing, before the run was made."""
+    return sum(_drop_unknown(names) for names in files.older_than(ORPHAN_AGE))
+
+
+def _drop_unknown(names: set[str]) -> int:
+    """Ask for one folder of files at a time, so that no list grows with the storage."""
+    kept: set[str] = set()
+    for field in ("source", "spool", "correction__source"):
+        known = ImportRun.objects.filter(**{f"{field}__in": names})
+        kept.update(known.values_list(field, flat=True))
+    files.delete(*(names - kept))
+    return len(names - kept)

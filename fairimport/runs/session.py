@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from zoneinfo import ZoneInfo
+from datetime import tzinfo
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from django.utils import timezone, translation
 
@@ -22,11 +23,20 @@ __all__ = ["as_uploader", "importer_of", "open_binding", "open_work"]
 @contextmanager
 def as_uploader(run: ImportRun) -> Iterator[None]:
     """Speak the uploader's language, and read times in the run's zone."""
-    name = run.options.get("timezone") or settings.timezone
-    zone = ZoneInfo(name) if name else timezone.get_default_timezone()
     language = run.language or translation.get_language()
-    with translation.override(language), timezone.override(zone):
+    with translation.override(language), timezone.override(_zone(run)):
         yield
+
+
+def _zone(run: ImportRun) -> tzinfo:
+    """The zone that the customer chose, else the host's; a name that is none counts as none."""
+    for name in (run.options.get("timezone"), settings.timezone):
+        try:
+            if name:
+                return ZoneInfo(str(name))
+        except (ZoneInfoNotFoundError, ValueError):
+            continue
+    return timezone.get_default_timezone()
 
 
 def importer_of(run: ImportRun) -> Importer:

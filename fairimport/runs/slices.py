@@ -122,6 +122,8 @@ class _Slice:
 
     def _work_on(self, held: Held) -> bool:
         """Work through the chunk; False when the slice ends before the chunk does."""
+        if suspects.never_opens(held):
+            raise FileRefused("importer_broke")
         if self.rows is None:
             self.rows = session.open_work(self.run)
         left = lines_of(held.chunk.payload)[held.position :]
@@ -146,7 +148,7 @@ class _Slice:
     def _make(self, held: Held, rows: Sequence[SheetRow]) -> list[Item]:
         """Clean and prepare rows outside of any transaction, for about as long as one is open."""
         assert self.rows is not None  # noqa: S101  (opened with the chunk)
-        if held.chunk.suspect and not held.checks:
+        if held.chunk.suspect:
             rows = rows[:1]
             if suspects.condemned(held):
                 return [self._condemn(held, rows[0])]

@@ -12,7 +12,7 @@ from fairimport.models import Chunk
 from fairimport.querysets import ChunkQuerySet
 from fairimport.runs.claiming import Held
 
-__all__ = ["MOST_LAPSES", "condemned", "count_death", "count_lapse", "mark"]
+__all__ = ["MOST_LAPSES", "condemned", "count_death", "count_lapse", "mark", "never_opens"]
 
 log = logging.getLogger(__name__)
 MOST_LAPSES = 10
@@ -25,6 +25,11 @@ def condemned(held: Held) -> bool:
     if not chunk.suspect or chunk.marked != held.position:
         return False
     return chunk.deaths >= settings.max_lapses or chunk.lapses >= MOST_LAPSES
+
+
+def never_opens(held: Held) -> bool:
+    """Whether so many tries ended before any row was marked that the rows cannot be to blame."""
+    return held.chunk.marked is None and held.chunk.lapses > MOST_LAPSES
 
 
 def mark(held: Held) -> None:

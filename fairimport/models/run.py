@@ -1,4 +1,4 @@
-"""The truth about imports: runs, their chunks, rejected rows, and what a tenant may use at once."""
+"""One upload, from intake to its end."""
 
 from __future__ import annotations
 
@@ -7,20 +7,18 @@ from functools import partial
 from typing import Any
 
 from django.conf import settings as django_settings
-from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models, transaction
-from django.db.models import F, Q
+from django.db.models import Q
 from django.db.models.functions import Now
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
-from fairimport.conf import settings
 from fairimport.importers import Importer, registry
-from fairimport.querysets import ChunkQuerySet, RunQuerySet, TenantLimitQuerySet
+from fairimport.querysets import RunQuerySet
 from fairimport.signals import run_moved
 from fairimport.states import ACTIVE, ENDED, Event, State, events_of, may_move
 
-__all__ = ["Chunk", "ImportRun", "KeyIndex", "RejectedRow", "TenantLimit"]
+__all__ = ["ImportRun"]
 
 STATE_LABELS: dict[str, str | Promise] = {
     State.RECEIVED: _("received"),
@@ -37,47 +35,6 @@ STATE_LABELS: dict[str, str | Promise] = {
     State.FINISHED: _("finished"),
     State.FAILED: _("failed"),
 }
-
-
-def default_cap() -> int:
-    return int(settings.cap)
-
-
-def default_weight() -> float:
-    return float(settings.weight)
-
-
-class TenantLimit(models.Model):
-    """What a tenant may use at once; lanes hold a copy that is pushed on commit."""
-
-    tenant = models.CharField(_("tenant"), max_length=190, unique=True)
-    cap = models.PositiveIntegerField(
-        _("cap"),
-        default=default_cap,
-        help_text=_("Most slots at once; 0 pauses the tenant. Running work is never stopped."),
-    )
-    weight = models.FloatField(
-        _("weight"),
-        default=default_weight,
-        validators=[MinValueValidator(0.01), MaxValueValidator(1000)],
-        help_text=_("Share relative to others; 1 is normal."),
-    )
-    paused = models.BooleanField(_("paused"), default=False)
-    paused_by = models.CharField(_("paused by"), max_length=190, blank=True)
-    paused_at = models.DateTimeField(_("paused at"), null=True, blank=True)
-
-    objects = TenantLimitQuerySet.as_manager()
-
-    class Meta:
-        verbose_name = _("tenant's limit")
-        verbose_name_plural = _("tenants' limits")
-        ordering = ("tenant",)
-        constraints = (
-            models.CheckConstraint(condition=Q(weight__gt=0), name="fairimport_weight_positive"),
-        )
-
-    def __str__(self) -> str:
-        return self.tenant or str(_("(no tenant)"))
 
 
 class ImportRun(models.Model):
@@ -223,129 +180,3 @@ class ImportRun(models.Model):
         )
         found: ImportRun | None = same.order_by("-created_at").first()
         return found
-
-
-class Chunk(models.Model):
-    """A stored range of rows of a run, its cursors, and the outcomes of its rows.
-
-    A chunk of a retry holds rows that were rejected before: each success there takes one from
-    `rejected`, so that the sum over all chunks of a run is its total at every moment.
-    """
-
-    run = models.ForeignKey(ImportRun, models.CASCADE, related_name="chunks")
-    index = models.PositiveIntegerField()
-    retry = models.BooleanField(default=False)
-    size = models.PositiveIntegerField()
-    payload = models.BinaryField(null=True)
-    """Compressed sheet rows; None once the last row has its outcome."""
-
-    checked = models.PositiveIntegerField(default=0)
-    good = models.PositiveIntegerField(default=0)
-    bad = models.PositiveIntegerField(default=0)
-    causes = models.JSONField(default=list)
-    """What the check found here, a row of counts for each cause."""
-
-    next_row = models.PositiveIntegerField(default=0)
-    created = models.PositiveIntegerField(default=0)
-    updated = models.PositiveIntegerField(default=0)
-    unchanged = models.PositiveIntegerField(default=0)
-    skipped = models.PositiveIntegerField(default=0)
-    rejected = models.IntegerField(default=0)
-
-    token = models.PositiveBigIntegerField(default=0)
-    """Grows with each taking; only the newest may write."""
-    holder = models.CharField(max_length=64, blank=True)
-    """Id of the ticket that works here, or worked here when its worker died."""
-    held_until = models.DateTimeField(null=True)
-    """Counts against the cap until then; None when nobody works here."""
-
-    suspect = models.BooleanField(default=False)
-    """A worker died here: rows are marked and committed one by one."""
-    marked = models.PositiveIntegerField(null=True)
-    """The row in hand, when the chunk is suspect."""
-    deaths = models.PositiveSmallIntegerField(default=0)
-    """Horses that died while their parent lived."""
-    died_at = models.PositiveIntegerField(null=True)
-    """The row that was marked at the last death."""
-    lapses = models.PositiveSmallIntegerField(default=0)
-    """Workers that died whole, or databases that refused, since the last commit."""
-
-    seconds = models.FloatField(default=0.0)
-    """Worker-seconds spent on rows that have an outcome."""
-    pace = models.JSONField(default=list)
-    """Pairs of ten-second bucket and rows done in it, the newest last."""
-    worked_at = models.DateTimeField(null=True)
-
-    objects = ChunkQuerySet.as_manager()
-
-    class Meta:
-        ordering = ("index",)
-        indexes = (
-            models.Index(
-                fields=("held_until",),
-                name="fairimport_chunk_held",
-                condition=Q(held_until__isnull=False),
-            ),
-        )
-        constraints = (
-            models.UniqueConstraint(fields=("run", "index"), name="fairimport_chunk_index"),
-            models.CheckConstraint(
-                condition=Q(next_row__lte=F("size")) & Q(checked__lte=F("size")),
-                name="fairimport_chunk_cursors",
-            ),
-            models.CheckConstraint(
-                condition=Q(checked=F("good") + F("bad")), name="fairimport_chunk_check_adds_up"
-            ),
-            models.CheckConstraint(
-                condition=Q(
-                    retry=False,
-                    rejected__gte=0,
-                    next_row=F("created")
-                    + F("updated")
-                    + F("unchanged")
-                    + F("skipped")
-                    + F("rejected"),
-                )
-                | Q(
-                    retry=True,
-                    rejected__lte=0,
-                    rejected__gte=-F("next_row"),
-                    rejected=-(F("created") + F("updated") + F("unchanged") + F("skipped")),
-                ),
-                name="fairimport_chunk_outcomes_add_up",
-            ),
-        )
-
-    def __str__(self) -> str:
-        return f"{self.run_id}/{self.index}"
-
-
-class RejectedRow(models.Model):
-    """A row that was refused, with its cells as the customer sent them."""
-
-    run = models.ForeignKey(ImportRun, models.CASCADE, related_name="rejected_rows")
-    number = models.PositiveIntegerField()
-    """The row's number as a person sees it in the file."""
-    cells = models.BinaryField()
-    """The encoded sheet row: a customer's cells may hold what JSON columns refuse."""
-    reasons = models.JSONField()
-    """Each with `field`, `column`, `code`, `raw`, `message`."""
-
-    class Meta:
-        ordering = ("number",)
-        constraints = (
-            models.UniqueConstraint(fields=("run", "number"), name="fairimport_rejected_row"),
-        )
-
-    def __str__(self) -> str:
-        return f"{self.run_id}: {self.number}"
-
-
-class KeyIndex(models.Model):
-    """Digests of a run's keys with their row numbers, to find duplicates in the file."""
-
-    run = models.OneToOneField(ImportRun, models.CASCADE, related_name="key_index")
-    digests = models.BinaryField(default=bytes)
-
-    def __str__(self) -> str:
-        return str(self.run_id)
