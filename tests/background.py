@@ -122,7 +122,8 @@ def _be_a_worker(
         output = os.open(log, os.O_WRONLY | os.O_APPEND)
         os.dup2(output, 1)
         os.dup2(output, 2)
-        logging.getLogger().addHandler(logging.FileHandler(log))
+        for name in ("fairimport", "rq"):
+            logging.getLogger(name).addHandler(logging.FileHandler(log))
         make().work(**{"logging_level": "INFO", **work})
         status = 0
     except SystemExit:

@@ -154,7 +154,7 @@ class Loop(BaseWorker):
             try:
                 part()
             except RedisError as error:
-                logger.warning("worker.teardown_failed name=%s error=%r", self.name, error)
+                logger.warning("worker.teardown_failed name=%s error=%s", self.name, error)
 
     def unsubscribe(self) -> None:
         """As RQ's; but the thread is told first, so that the reply which wakes it up ends it."""
@@ -179,7 +179,7 @@ class Loop(BaseWorker):
         """Commands like "stop this job" come over a subscription, which lives through it too."""
         if not isinstance(exc, RedisError | OSError):
             raise exc
-        logger.warning("redis.trouble name=%s error=%r", self.name, exc)
+        logger.warning("redis.trouble name=%s error=%s", self.name, exc)
         time.sleep(LONGEST_PAUSE)
 
     def _look_around(self, *, burst: bool) -> None:
@@ -204,7 +204,7 @@ class Loop(BaseWorker):
             try:
                 return action()
             except (RedisError, OSError) as error:
-                logger.warning("redis.trouble name=%s error=%r", self.name, error)
+                logger.warning("redis.trouble name=%s error=%s", self.name, error)
                 pause = min(pause * 2, LONGEST_PAUSE)
                 self._asleep = True
                 try:

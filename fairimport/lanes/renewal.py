@@ -57,7 +57,7 @@ class Renewal:
             verdict = own.renew(claim, self._worker)
             self._beat(own.connection)
         except (RedisError, OSError) as error:
-            logger.warning("lease.not_renewed job=%s error=%r", claim.job_id, error)
+            logger.warning("lease.not_renewed job=%s error=%s", claim.job_id, error)
             self._due = time.monotonic() + settings.lease / 12
             return
         if verdict == "lost":

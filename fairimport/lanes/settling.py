@@ -136,7 +136,7 @@ class Settling(BaseWorker):
             except RedisError as error:
                 if claim_of(job).lost():
                     raise LeaseLost(f"the end of {job.id} could not be written") from error
-                logger.warning("redis.trouble job=%s error=%r", job.id, error)
+                logger.warning("redis.trouble job=%s error=%s", job.id, error)
             vars(job).update(before)  # RQ counts retries and repeats before it writes them
             time.sleep(pause)
             pause = min(2 * pause, LONGEST_PAUSE)

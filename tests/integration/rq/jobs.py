@@ -12,7 +12,7 @@ from redis import Redis
 from rq import get_current_job
 from rq.job import Job, Retry
 
-from fairimport.lanes import current_claim, lane
+from fairimport.lanes import Yield, current_claim, lane
 
 NOTES, GATE, RUNNING, MOST = "test:notes", "test:gate", "test:running", "test:most"
 PATIENCE = 20.0  # seconds that a job waits for a test before it gives up
@@ -68,6 +68,12 @@ def sleep(seconds: float) -> str:
     return note("slept")
 
 
+def rest(seconds: float) -> str:
+    """Sleep, without a word to Redis."""
+    time.sleep(seconds)
+    return "rested"
+
+
 def stop_when_asked(seconds: float = PATIENCE) -> str:
     """Work until the claim says that it shall stop."""
     claim, until = current_claim(), time.monotonic() + seconds
@@ -77,6 +83,28 @@ def stop_when_asked(seconds: float = PATIENCE) -> str:
             return note("asked to stop")
         time.sleep(0.01)
     return note("never asked")
+
+
+def break_redis(*commands: list[str]) -> str:
+    """Leave a word, then make Redis refuse whatever is written."""
+    note("ran")
+    for command in commands:
+        _job().connection.execute_command(*command)
+    return "done"
+
+
+def break_redis_and_fail(*commands: list[str]) -> None:
+    """The same, and raise."""
+    break_redis(*commands)
+    raise ValueError("on purpose")
+
+
+def break_redis_and_go_on(how: str, *commands: list[str]) -> Any:
+    """The same at the first time, and ask to be run again; the second time be done."""
+    if _job().connection.llen(NOTES):
+        return note("done")
+    break_redis(*commands)
+    return Yield() if how == "yield" else Retry(max=2)
 
 
 def die() -> None:
