@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from django.db import close_old_connections, connections
-from django.db.models.signals import post_save
+from django.db.models.signals import post_delete, post_save
 
 from fairimport.lanes import LaneJob, hooks
 from fairimport.models import TenantLimit
@@ -16,11 +16,12 @@ __all__ = ["connect"]
 
 
 def connect() -> None:
-    """Hear of maintenance, deaths and lapses, and of saved limits."""
+    """Hear of maintenance, deaths and lapses, and of changed limits."""
     hooks.on_maintenance(reconcile.maintain)
     hooks.on_horse_death(_horse_died)
     hooks.on_lapse(_lapsed)
-    post_save.connect(_limit_saved, sender=TenantLimit, dispatch_uid="fairimport.limits")
+    for changed in (post_save, post_delete):
+        changed.connect(_limit_changed, sender=TenantLimit, dispatch_uid="fairimport.limits")
 
 
 def _horse_died(job: LaneJob, lease_id: str, parent_saw: bool) -> None:
@@ -40,5 +41,5 @@ def _count(count: Callable[[str], None], ticket: str) -> None:
         connections.close_all()
 
 
-def _limit_saved(instance: TenantLimit, **_: Any) -> None:
+def _limit_changed(instance: TenantLimit, **_: Any) -> None:
     limits.push_soon(instance)

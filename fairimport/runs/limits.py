@@ -19,15 +19,17 @@ log = logging.getLogger(__name__)
 
 
 def push_soon(limit: TenantLimit) -> None:
-    """Copy a saved limit on commit and feed the tenant's runs: a greater cap takes more tickets."""
+    """Copy a changed limit on commit and feed the tenant's runs: a greater cap takes more tickets.
+
+    A deleted one is the default again.
+    """
     transaction.on_commit(partial(_push, limit.tenant), robust=True)
 
 
 def _push(tenant: str) -> None:
     try:
-        limit = TenantLimit.objects.filter(tenant=tenant).first()
-        if limit is not None:
-            get_lanes().set_limits({tenant: _as_lane_limit(limit)})
+        limit = TenantLimit.objects.filter(tenant=tenant).first() or TenantLimit(tenant=tenant)
+        get_lanes().set_limits({tenant: _as_lane_limit(limit)})
         working = ImportRun.objects.for_tenant(tenant).in_state(*WORKING)
         for pk in working.values_list("pk", flat=True):
             feeding.feed(pk)

@@ -6,10 +6,11 @@ import pytest
 
 from fairimport import jobs
 from fairimport.lanes import Yield, get_lanes
-from fairimport.models import ImportRun, TenantLimit
-from fairimport.runs import control, feeding, finishing, reading, reconcile, slices
+from fairimport.models import Chunk, ImportRun, TenantLimit
+from fairimport.runs import claiming, control, feeding, finishing, reading, reconcile, slices
 from fairimport.states import State
 from tests.integration.runs.conftest import csv_of, moved, work
+from tests.warehouse.importers import HookedMovements
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -202,3 +203,60 @@ def test_concluding_without_need_moves_nothing(started):
     assert finishing.conclude(run.pk) == State.QUEUED
     slices.work(run.pk, "t", budget=0)
     assert finishing.conclude(run.pk) == State.RUNNING
+
+
+def test_the_ticket_that_holds_a_chunk_is_fed_first(started):
+    """After Redis lost it, the same id takes its chunk back at once."""
+    run = started(csv_of(2))
+    Chunk.objects.filter(run=run, index=1).update(size=0)
+    held = claiming.take(run, feeding.slice_ticket(run, 3))
+    get_lanes().drain()
+    get_lanes().connection.flushall()
+    reconcile.reconcile()
+    assert tickets(run) == ["slice-3"]
+    again = claiming.take(run, feeding.slice_ticket(run, 3))
+    assert again.chunk.pk == held.chunk.pk
+
+
+@pytest.mark.parametrize("hook", ["before_run", "after_run"])
+def test_a_hook_that_always_breaks_is_given_up(ready, monkeypatch, hook):
+    """`before_run`: the run fails. `after_run`: the run stays finished."""
+
+    def broken(self, run):
+        raise RuntimeError("secret")
+
+    monkeypatch.setattr(HookedMovements, hook, broken)
+    monkeypatch.setattr(jobs, "rest", lambda seconds=0: None)
+    run = ready(csv_of(2), importer="HookedMovements")
+    control.start(run)
+    if hook == "after_run":
+        jobs.before(run.pk.hex)
+        work(run)
+    job = getattr(jobs, hook.removesuffix("_run"))
+    answers = [job(run.pk.hex) for _ in range(finishing.MOST_ATTEMPTS + 1)]
+    assert answers[-1] is None
+    assert all(isinstance(answer, Yield) for answer in answers[:-1])
+    run.refresh_from_db()
+    expected = (State.FAILED, "importer_broke") if hook == "before_run" else (State.FINISHED, "")
+    assert (run.state, run.error_code) == expected
+    assert (run.after_done_at is not None) == (hook == "after_run")
+
+
+def test_looking_after_many_runs_costs_few_queries(started, django_assert_max_num_queries):
+    """The cost of a round does not grow with a query for each run."""
+    for n in range(6):
+        started(csv_of(3), tenant=f"t{n}")
+    with django_assert_max_num_queries(6):
+        assert feeding.feed_all() == 0
+
+
+def test_a_deleted_limit_is_the_default_again(started):
+    """The tenant goes on with what every new tenant has."""
+    run = started(csv_of(64))
+    limit = TenantLimit.objects.get(tenant="acme")
+    limit.cap, limit.paused = 9, True
+    limit.save()
+    limit.delete()
+    state = get_lanes().snapshot(["acme"]).tenants["acme"]
+    assert (state.cap, state.paused) == (4, False)
+    assert work(run).state == State.FINISHED

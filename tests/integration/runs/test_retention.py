@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from datetime import timedelta
 
 import pytest
@@ -76,3 +77,18 @@ def test_a_purge_is_done_in_small_steps(started):
         age(work(started(csv_of(1))), 31)
     assert retention.purge(most=2) == 2
     assert retention.purge(most=2) == 1
+
+
+def test_a_file_that_no_run_knows_is_swept(started):
+    """Its process died between storing it and making the run."""
+    run = started(csv_of(2))
+    with files.local(run.source) as path:
+        orphan, young = path.with_name("orphan.upload"), path.with_name("young.upload")
+    for lost in (orphan, young):
+        lost.write_bytes(b"x")
+    past = (timezone.now() - timedelta(days=2)).timestamp()
+    for old in (orphan, path):
+        os.utime(old, (past, past))
+    assert retention.sweep() == 1
+    assert (orphan.exists(), young.exists(), path.exists()) == (False, True, True)
+    young.unlink()

@@ -7,6 +7,7 @@ import pytest
 from fairimport.models import Chunk
 from fairimport.runs import claiming, slices, suspects
 from fairimport.runs.suspects import MOST_LAPSES
+from fairimport.states import State
 from tests.integration.runs.conftest import csv_of, outcomes, work
 from tests.integration.runs.test_slices import lump
 from tests.warehouse.importers import Movements
@@ -102,3 +103,32 @@ def test_a_death_is_only_counted_for_the_ticket_that_held_a_chunk(started):
     assert not Chunk.objects.filter(suspect=True).exists()
     suspects.count_death("t")
     assert Chunk.objects.get(suspect=True).pk == held.chunk.pk
+
+
+def test_a_row_that_ends_its_worker_in_the_check_is_found_too(checking, monkeypatch):
+    """The check must not be caught by it for ever, and counts it as bad."""
+
+    def check(self, row, run):
+        if row["name"] == "die":
+            raise Dead
+
+    monkeypatch.setattr(Movements, "check_row", check)
+    run = checking(csv_of(30, r11="die"))
+    lump(run)
+    assert live_and_die(run, suspects.count_death) == 3
+    run.refresh_from_db()
+    assert (run.check_result["good"], run.check_result["bad"]) == (29, 1)
+    assert run.check_result["by_cause"][0]["code"] == "crashed"
+
+
+def test_an_importer_that_never_opens_fails_its_run(started, monkeypatch):
+    """Its columns cannot be made: no row is to blame, and no ticket goes round for ever."""
+    run = started(csv_of(6))
+
+    def broken(self, run):
+        raise RuntimeError("secret")
+
+    monkeypatch.setattr(Movements, "bound_columns", broken)
+    work(run, most=MOST_LAPSES + 5)
+    run.refresh_from_db()
+    assert (run.state, run.error_code) == (State.FAILED, "importer_broke")

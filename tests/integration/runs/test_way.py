@@ -233,3 +233,9 @@ def test_payloads_are_dropped_with_their_chunk(started):
     assert not run.chunks.exclude(payload=None).exists()
     assert run.spool == ""
     assert run.rejected_rows.count() == 1
+
+
+def test_a_time_zone_that_is_none_does_not_stop_the_rows(started):
+    """A name from an old form counts as none."""
+    run = started(csv_of(2), options={"timezone": "Mars/Olympus"})
+    assert work(run).state == State.FINISHED
