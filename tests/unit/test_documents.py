@@ -50,7 +50,7 @@ def test_cancelled_has_two_ls() -> None:
     assert [path for path in texts if single.search(path.read_text())] == []
 
 
-def test_decisions_are_numbered_without_gaps_or_twins() -> None:
+def test_no_two_decisions_have_the_same_number() -> None:
     """A decision is cited by its number, so each number is used once."""
     numbers = [int(path.name[:4]) for path in sorted((ROOT / "docs/decisions").glob("*.md"))]
-    assert numbers == list(range(1, len(numbers) + 1))
+    assert len(set(numbers)) == len(numbers)
