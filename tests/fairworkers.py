@@ -69,17 +69,19 @@ class FairWorkers:
         self,
         count: int = 1,
         *arguments: str,
+        command: str = "fairworker",
         wait: bool = True,
         env: dict[str, str] | None = None,
         **fairimport: Any,
     ) -> list[WorkerProcess]:
         """Start `count` commands with one worker each and wait until they are registered.
 
-        `arguments` follow the command (`"--simple"`, a queue's name), `env` is added to the
-        environment, keywords change keys of `FAIRIMPORT` (`SLICE=0, LEASE=1.5`).
+        `arguments` follow the command (`"--simple"`, a queue's name), which may be another one of
+        `manage.py`; `env` is added to the environment, keywords change keys of `FAIRIMPORT`
+        (`SLICE=0, LEASE=1.5`).
         """
         before = self._registered() if wait else 0
-        batch = [self._start(arguments, env or {}, fairimport) for _ in range(count)]
+        batch = [self._start((command, *arguments), env or {}, fairimport) for _ in range(count)]
         deadline = time.monotonic() + START_SECONDS
         while wait and self._registered() < before + count:
             dead = next((worker for worker in batch if not worker.alive()), None)
@@ -101,7 +103,7 @@ class FairWorkers:
         log = self.folder / f"fairworker-{len(self.started)}.log"
         with log.open("wb") as output:
             popen = subprocess.Popen(
-                [sys.executable, str(ROOT / "manage.py"), "fairworker", *arguments],
+                [sys.executable, str(ROOT / "manage.py"), *arguments],
                 cwd=ROOT,
                 env={
                     **os.environ,
