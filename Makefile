@@ -32,7 +32,7 @@ lint: $(DEV_READY)  ## Check style, types, layers and migrations
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy fairimport demo_site bench
 	@$(BIN)/lint-imports
-	@$(BIN)/python manage.py makemigrations --check --dry-run
+	@DATABASE_URL=sqlite://:memory: $(BIN)/python manage.py makemigrations --check --dry-run
 
 soak: $(DEV_READY)  ## Fuzz the reader, then run the tests with worker processes over and over: make soak MINUTES=3
 	@$(BIN)/python -m tests.fuzz --seconds $$((20 * $${MINUTES:-3})) --seed $$(date +%s)

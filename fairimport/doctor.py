@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 import uuid
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -21,16 +22,15 @@ from fairimport.checks import check_settings
 from fairimport.conf import settings
 from fairimport.lanes import LaneQueue, get_lanes, workers_alive
 from fairimport.models import ImportRun
-from fairimport.querysets import RunQuerySet
-from fairimport.runs.feeding import possible_tickets
-from fairimport.states import State
+from fairimport.runs import feeding
+from fairimport.states import STOPPING
 
 __all__ = ["Finding", "examine"]
 
 OLDEST_REDIS = 7
 FULL = 0.9
-STUCK_AFTER_S = 60.0
-MOST_RUNS = 1000
+MOMENT_S = 1.0
+MOST_RUNS = 100
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,23 +135,23 @@ def _stock_workers() -> list[str]:
 
 
 def _runs() -> Iterator[Finding]:
-    since = timezone.now() - timedelta(seconds=STUCK_AFTER_S + settings.row_timeout)
-    waiting = ImportRun.objects.filter(state_changed_at__lt=since)
-    stuck = [
-        *_without_ticket(waiting.in_state(State.QUEUED, State.RUNNING)),
-        *waiting.in_state(State.PAUSING, State.CANCELLING)[:MOST_RUNS],
-    ]
-    for run in stuck:
-        text = f"{run.pk} of {run.tenant!r} is {run.state} and nobody works on it"
+    stuck = [f"{run} has no ticket in any lane" for run in sorted(_without_ticket())]
+    since = timezone.now() - timedelta(seconds=settings.row_timeout + 2 * settings.lease)
+    slow = ImportRun.objects.in_state(*STOPPING).filter(state_changed_at__lt=since)
+    stuck += [f"{run.pk} is still {run.state}" for run in slow[:MOST_RUNS]]
+    for text in stuck:
         yield Finding(about="runs", text=text, advice="Run manage.py fairimport_reconcile.")
     if not stuck:
         yield Finding(about="runs", text="none is stuck")
 
 
-def _without_ticket(runs: RunQuerySet) -> Iterator[ImportRun]:
-    tickets = {run: possible_tickets(run) for run in runs[:MOST_RUNS]}
-    held = get_lanes().holding(ticket for each in tickets.values() for ticket in each)
-    return (run for run, each in tickets.items() if held.isdisjoint(each))
+def _without_ticket() -> set[str]:
+    """Runs that lack a ticket, and still lack it a moment later: some are just changing hands."""
+    missing = {ticket.id: ticket.run for ticket in feeding.missing()}
+    if missing:
+        time.sleep(MOMENT_S)
+        missing = {ticket.id: ticket.run for ticket in feeding.missing() if ticket.id in missing}
+    return set(missing.values())
 
 
 def type_of(error: Exception) -> str:

@@ -27,6 +27,7 @@ __all__ = [
     "forget",
     "has_hook",
     "may_begin",
+    "missing",
     "reader_soon",
     "slice_ticket",
     "soon",
@@ -92,12 +93,17 @@ def feed_reader(tenant: str) -> int:
 
 def feed_all() -> int:
     """The same for every run that has work, with few queries and one look at Redis."""
+    return _enqueue(missing())
+
+
+def missing() -> list[Ticket]:
+    """Tickets of all runs that should be in a lane or under a lease, and are not."""
     readers = {run.tenant: run for run in reversed(ImportRun.objects.at_the_reader())}
     unhooked = Q(state=State.FINISHED, after_done_at=None)
     runs = ImportRun.objects.filter(Q(state__in=WORKING) | unhooked)
     others = [run for run in runs.defer("facts") if not _is_at_the_reader(run)]
     first = [ticket for run in readers.values() for ticket in _reader_ticket(run)]
-    return _top_up([*first, *_tickets(others)])
+    return _missing([*first, *_tickets(others)])
 
 
 def _is_at_the_reader(run: ImportRun) -> bool:
@@ -191,11 +197,16 @@ def forget(run: ImportRun) -> None:
 
 
 def _top_up(tickets: list[Ticket]) -> int:
-    if not tickets:
-        return 0
-    held = get_lanes().holding(ticket.id for ticket in tickets)
-    missing = [ticket for ticket in tickets if ticket.id not in held]
-    for ticket in missing:
+    return _enqueue(_missing(tickets))
+
+
+def _missing(tickets: list[Ticket]) -> list[Ticket]:
+    held = get_lanes().holding(ticket.id for ticket in tickets) if tickets else set()
+    return [ticket for ticket in tickets if ticket.id not in held]
+
+
+def _enqueue(tickets: list[Ticket]) -> int:
+    for ticket in tickets:
         lane(ticket.tenant).enqueue_call(  # type: ignore[no-untyped-call]
             f"{JOBS}.{ticket.job}",
             args=(ticket.run,),
@@ -206,7 +217,7 @@ def _top_up(tickets: list[Ticket]) -> int:
             description=f"{ticket.job} {ticket.run}",
             at_front=ticket.front,
         )
-    return len(missing)
+    return len(tickets)
 
 
 def _seconds(job: str) -> float:

@@ -3,18 +3,36 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Callable
+from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.core.management import call_command
+from django.utils import timezone
 from pytest_django.fixtures import Settings as DjangoSettings
 from rq import Worker
 
 from demo_site.servers import RedisServer
 from fairimport.doctor import Finding, examine
 from fairimport.lanes import LaneQueue, get_lanes
+from fairimport.models import ImportRun
+from fairimport.runs.feeding import feed
+from fairimport.states import State
 
 pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def make_run() -> Callable[..., ImportRun]:
+    """Store a run that nobody has fed."""
+
+    def make(**fields: Any) -> ImportRun:
+        importer = "demo_site.InvoiceLines"
+        return ImportRun.objects.create(tenant="acme", importer=importer, size=1, **fields)
+
+    return make
 
 
 @pytest.fixture(autouse=True)
@@ -121,3 +139,21 @@ def test_a_storage_that_cannot_be_written_is_told(settings: DjangoSettings, tmp_
     settings.MEDIA_ROOT = tmp_path / "file"
     [finding] = _wrong("storage")
     assert "MEDIA_ROOT" in finding.advice
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_run_without_a_ticket_is_told_until_it_is_fed(make_run: Callable[..., ImportRun]) -> None:
+    """An import that stands in no lane would wait for ever; the advice brings it back."""
+    run = make_run(state=State.RECEIVED)
+    [finding] = _wrong("runs")
+    assert finding.text == f"{run.pk.hex} has no ticket in any lane"
+    assert finding.advice == "Run manage.py fairimport_reconcile."
+    feed(run.pk)
+    assert [finding for finding in examine() if not finding.ok] == []
+
+
+def test_a_run_that_does_not_come_to_its_end_is_told(make_run: Callable[..., ImportRun]) -> None:
+    """Asked to pause long ago, and still pausing: nobody has concluded it."""
+    run = make_run(state=State.PAUSING, state_changed_at=timezone.now() - timedelta(hours=1))
+    [finding] = _wrong("runs")
+    assert finding.text == f"{run.pk} is still pausing"
