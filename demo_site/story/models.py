@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from django.db import models
 
 
@@ -10,6 +12,8 @@ class Delivery(models.Model):
 
     tenant = models.CharField(max_length=50)
     number = models.PositiveIntegerField()
+
+    objects: ClassVar[models.Manager[Delivery]] = models.Manager()
 
     def __str__(self) -> str:
         return f"{self.tenant} {self.number}"
