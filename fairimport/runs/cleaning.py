@@ -2,64 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.core.exceptions import ValidationError
 
 from fairimport.importers import BoundColumn, Importer, RefColumn, Row
-from fairimport.runs.messages import DJANGO_CODES, example, row_message
+from fairimport.runs.reasons import (
+    MappedColumn,
+    Reason,
+    Rejected,
+    invalid,
+    of_row,
+    reason,
+    refused,
+)
 from fairimport.runs.refs import RefIndex
 from fairimport.sheets import Problem, SheetRow, Survey
-from fairimport.sheets.cells import Cell, printable
-from fairimport.sheets.cells import raw as shown
+from fairimport.sheets.cells import Cell
 from fairimport.sheets.portable import as_text
 from fairimport.sheets.values import CellRejected, Spec, ValueOptions, convert, typed
 
 __all__ = ["Reason", "Rejected", "RowCleaner"]
-
-#: Most characters of a cell that a reason repeats.
-_LONGEST = 200
-_HIDDEN = "\u2022\u2022\u2022"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reason:
-    """Why a row is refused: `field` is None when the whole row is meant.
-
-    `column` is the file's header, `code` is stable, `raw` is what the cell shows, `message` is for
-    people and in the language that was active.
-    """
-
-    field: str | None
-    column: str
-    code: str
-    raw: str
-    message: str
-
-    def to_json(self) -> dict[str, Any]:
-        """The reason as plain JSON."""
-        return asdict(self)
-
-
-@dataclass(frozen=True, slots=True)
-class Rejected:
-    """A row that is refused, with every reason there is."""
-
-    number: int
-    reasons: tuple[Reason, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class _Column:
-    """A mapped column with all that its cells need."""
-
-    bound: BoundColumn
-    position: int
-    header: str
-    spec: Spec
-    refs: RefIndex | None
 
 
 class RowCleaner:
@@ -89,10 +53,13 @@ class RowCleaner:
         self._key = [c for c in self._columns if c.bound.column.key]
         self._unique = [c for c in self._columns if c.bound.column.unique]
 
-    def _column(self, survey: Survey, position: int, bound: BoundColumn, spec: Spec) -> _Column:
+    def _column(
+        self, survey: Survey, position: int, bound: BoundColumn, spec: Spec
+    ) -> MappedColumn:
         facts = survey.column(position)
         refs = RefIndex(bound.column, self._run) if isinstance(bound.column, RefColumn) else None
-        return _Column(bound, position, facts.label if facts else bound.label, spec, refs)
+        header = facts.label if facts else bound.label
+        return MappedColumn.of(bound, position, header, spec, refs, self._options)
 
     def clean_all(self, rows: Sequence[SheetRow]) -> list[Row | Rejected]:
         """Clean each row; ask once for all of them which unique values exist."""
@@ -112,20 +79,32 @@ class RowCleaner:
     def _clean(self, row: SheetRow) -> tuple[dict[str, Any], list[Reason]]:
         values: dict[str, Any] = dict.fromkeys(self._names)
         reasons = [self._problem(problem) for problem in row.problems if self._concerns(problem)]
-        blamed = {reason.field for reason in reasons}
+        blamed = {found.field for found in reasons}
         for column in self._columns:
             if column.bound.name in blamed:
                 continue
             cell = row.cell(column.position)
             try:
                 values[column.bound.name] = self._value(column, cell)
-            except CellRejected as refused:
-                reasons.append(self._refused(column, refused))
-            except ValidationError as invalid:
-                reasons.extend(self._invalid(column, cell, invalid))
+            except CellRejected as refusal:
+                reasons.append(refused(column, refusal))
+            except ValidationError as error:
+                reasons.extend(invalid(column, cell, error))
+        if blamed:
+            reasons.sort(key=self._place)
         return values, reasons
 
-    def _value(self, column: _Column, cell: Cell) -> Any:
+    def _place(self, found: Reason) -> int:
+        """Reasons about the whole row come first, then those of one column after another."""
+        return self._names.index(found.field) if found.field else -1
+
+    def _problem(self, problem: Problem) -> Reason:
+        code, _colon, argument = problem.code.partition(":")
+        if problem.position is None:
+            return of_row(code, problem.raw)
+        return reason(self._by_position[problem.position], code, problem.raw, {"first": argument})
+
+    def _value(self, column: MappedColumn, cell: Cell) -> Any:
         value = convert(cell, column.spec, self._values)
         field = column.bound.field
         if value is None:
@@ -140,70 +119,18 @@ class RowCleaner:
         field.run_validators(value)
         return None if value == "" else value
 
-    def _refused(self, column: _Column, refused: CellRejected) -> Reason:
-        return self._reason(column, refused.code, refused.raw, refused.facts)
-
-    def _invalid(self, column: _Column, cell: Cell, invalid: ValidationError) -> Iterator[Reason]:
-        for error in invalid.error_list:
-            code = DJANGO_CODES.get(error.code or "", error.code or "invalid")
-            if isinstance(code, dict):
-                code = code.get(column.spec.kind, error.code or "invalid")
-            message = f"\u201c{shown(cell)[:_LONGEST]}\u201d: {' '.join(error.messages)}"
-            yield self._reason(column, code, shown(cell), {}, message)
-
     def _concerns(self, problem: Problem) -> bool:
         return problem.position is None or problem.position in self._by_position
 
-    def _problem(self, problem: Problem) -> Reason:
-        code, _colon, argument = problem.code.partition(":")
-        column = self._by_position.get(problem.position or 0)
-        return self._reason(column, code, problem.raw, {"first": argument})
-
-    def _reason(
-        self,
-        column: _Column | None,
-        code: str,
-        raw: str,
-        facts: Mapping[str, Any],
-        message: str = "",
-    ) -> Reason:
-        raw = printable(raw if len(raw) <= _LONGEST else f"{raw[:_LONGEST]}\u2026")
-        if column is None:
-            return Reason(
-                field=None,
-                column="",
-                code=code,
-                raw=raw,
-                message=row_message(code, "text", {"raw": raw, **facts}),
-            )
-        if column.bound.column.sensitive and raw:
-            message = message.replace(raw, _HIDDEN)
-            raw = _HIDDEN
-        kind = column.spec.kind
-        facts = {
-            "raw": raw,
-            "example": column.bound.column.example or example(kind, self._options),
-            **facts,
-        }
-        return Reason(
-            field=column.bound.name,
-            column=column.header,
-            code=code,
-            raw=raw,
-            message=message or row_message(code, kind, facts),
-        )
-
     def _refuse_existing(
-        self, column: _Column, cleaned: list[tuple[dict[str, Any], list[Reason]]]
+        self, column: MappedColumn, cleaned: list[tuple[dict[str, Any], list[Reason]]]
     ) -> None:
         name = column.bound.name
         values = {v[name] for v, _reasons in cleaned if v[name] is not None}
         existing = set(self._importer.existing(name, values, self._run)) if values else set()
         for value, reasons in ((v[name], r) for v, r in cleaned if existing):
             if value is not None and value in existing:
-                reasons.append(
-                    self._reason(column, "already_exists", self._text(column, value), {})
-                )
+                reasons.append(reason(column, "already_exists", self._text(column, value), {}))
 
     def keys(self, row: SheetRow) -> dict[str, Any]:
         """The values that may occur once in a file, by field; see `Binding.keys`."""
@@ -217,14 +144,14 @@ class RowCleaner:
             if value is not None and value != (None,) * len(self._key)
         }
 
-    def _key_value(self, column: _Column, row: SheetRow) -> Any:
+    def _key_value(self, column: MappedColumn, row: SheetRow) -> Any:
         try:
             value = self._value(column, row.cell(column.position))
         except (CellRejected, ValidationError):
             return None
         return getattr(value, "pk", value) if column.refs else value
 
-    def _text(self, column: _Column, value: Any) -> str:
+    def _text(self, column: MappedColumn, value: Any) -> str:
         return column.refs.name_of(value) if column.refs else str(value)
 
     def as_text(self, position: int, cell: Cell) -> str:
@@ -237,7 +164,7 @@ class RowCleaner:
         kinds = {column.bound.name: column for column in self._columns}
         return [self._stated(kinds.get(name), row[name]) for name in self._names]
 
-    def _stated(self, column: _Column | None, value: Any) -> list[str] | None:
+    def _stated(self, column: MappedColumn | None, value: Any) -> list[str] | None:
         if column is None or value is None:
             return None
         return typed(self._text(column, value) if column.refs else value, column.spec.kind)

@@ -96,6 +96,8 @@ _MESSAGES: dict[str, str | Promise] = {
     "field_too_long": _("This text is too long. Shorten it."),
 }
 
+_UNKNOWN = _("\u201c%(raw)s\u201d cannot be read here.")
+
 _EXAMPLES = {
     "text": "ABC",
     "ref": "ABC",
@@ -121,4 +123,4 @@ def row_message(code: str, kind: str, facts: Mapping[str, Any]) -> str:
     """The sentence for a row error code; `facts` has `raw`, `example` and what the code needs."""
     if code == "invalid_date" and kind in ("time", "duration"):
         code = "invalid_time"
-    return str(_MESSAGES[code]) % facts
+    return str(_MESSAGES.get(code, _UNKNOWN)) % facts

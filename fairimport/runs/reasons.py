@@ -1,102 +1,122 @@
-"""Why a run waits, in words that a customer understands; each with a stable code."""
+"""Why a row is refused, with the words for it."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from datetime import datetime
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
 
-from django.utils import timezone
-from django.utils.timesince import timesince
-from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
+from django.core.exceptions import ValidationError
 
-from fairimport.lanes import LaneState, Snapshot, workers_alive
-from fairimport.models import Chunk, ImportRun
-from fairimport.states import State
+from fairimport.importers import BoundColumn
+from fairimport.runs.messages import DJANGO_CODES, example, row_message
+from fairimport.runs.refs import RefIndex
+from fairimport.sheets.cells import Cell, printable
+from fairimport.sheets.cells import raw as shown
+from fairimport.sheets.values import CellRejected, Spec
 
-__all__ = ["Reason", "closing", "is_fresh", "redis_down", "waiting"]
+__all__ = ["MappedColumn", "Reason", "Rejected", "invalid", "of_row", "reason", "refused"]
+
+#: Most characters of a cell that a reason repeats.
+_LONGEST = 200
+_HIDDEN = "\u2022\u2022\u2022"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reason:
+    """Why a row is refused: `field` is None when the whole row is meant.
+
+    `column` is the file's header, `code` is stable, `raw` is what the cell shows, `message` is for
+    people and in the language that was active.
+    """
+
+    field: str | None
+    column: str
+    code: str
+    raw: str
+    message: str
+
+    def to_json(self) -> dict[str, Any]:
+        """The reason as plain JSON."""
+        return asdict(self)
 
 
 @dataclass(frozen=True, slots=True)
-class Reason:
-    """A stable code and its sentence."""
+class Rejected:
+    """A row that is refused, with every reason there is."""
 
-    code: str
-    text: str
-
-
-def closing(state: State) -> Reason:
-    if state == State.PAUSING:
-        return Reason("closing", _("Pausing: the rows in hand are still being finished."))
-    return Reason("closing", _("Cancelling: the rows in hand are still being finished."))
+    number: int
+    reasons: tuple[Reason, ...]
 
 
-def redis_down() -> Reason:
+@dataclass(frozen=True, slots=True)
+class MappedColumn:
+    """A column of the importer, where it is in the file, and all that its cells need."""
+
+    bound: BoundColumn
+    position: int
+    header: str
+    spec: Spec
+    refs: RefIndex | None
+    example: str
+
+    @classmethod
+    def of(
+        cls,
+        bound: BoundColumn,
+        position: int,
+        header: str,
+        spec: Spec,
+        refs: RefIndex | None,
+        options: Mapping[str, Any],
+    ) -> MappedColumn:
+        """The column with an example of its own, or one that the run's options read."""
+        shown_example = bound.column.example or example(spec.kind, options)
+        return cls(bound, position, header, spec, refs, shown_example)
+
+
+def of_row(code: str, raw: str) -> Reason:
+    """A reason that concerns the whole row."""
+    raw = _repeatable(raw)
+    message = row_message(code, "text", {"raw": raw})
+    return Reason(field=None, column="", code=code, raw=raw, message=message)
+
+
+def reason(
+    column: MappedColumn, code: str, raw: str, facts: Mapping[str, Any], message: str = ""
+) -> Reason:
+    """A reason that concerns a cell; without a message it is worded by its code and facts.
+
+    The cells of sensitive columns are not repeated.
+    """
+    raw = _repeatable(raw)
+    if column.bound.column.sensitive and raw:
+        message = message.replace(raw, _HIDDEN)
+        raw = _HIDDEN
+    known = {"raw": raw, "example": column.example, **facts}
     return Reason(
-        "redis_down", _("The queue cannot be reached just now. Work goes on when it is back.")
+        field=column.bound.name,
+        column=column.header,
+        code=code,
+        raw=raw,
+        message=message or row_message(code, column.spec.kind, known),
     )
 
 
-def is_fresh(moment: datetime | None, seconds: float) -> bool:
-    """Whether this was less than so many seconds ago."""
-    return moment is not None and (timezone.now() - moment).total_seconds() < seconds
+def refused(column: MappedColumn, refusal: CellRejected) -> Reason:
+    """The reason for a cell that cannot be of the column's kind."""
+    return reason(column, refusal.code, refusal.raw, refusal.facts)
 
 
-def waiting(
-    run: ImportRun, lanes: Snapshot, own: LaneState | None, *, moves: bool
-) -> Reason | None:
-    """What keeps a run that has work from moving; the first reason that is true."""
-    if not lanes.loaded:
-        text = _("The queue has just restarted. Work goes on within seconds.")
-        return Reason("limits_not_loaded", text)
-    if own is not None and (own.paused or own.cap == 0):
-        return _paused(own)
-    if moves:
-        return None
-    if not lanes.workers:
-        return _no_worker()
-    if own is not None and own.in_flight >= own.cap:
-        return _at_cap(run, own)
-    return _behind(own)
+def invalid(column: MappedColumn, cell: Cell, error: ValidationError) -> Iterator[Reason]:
+    """The reasons of a form field: Django's words, and our code where we have one."""
+    raw = _repeatable(shown(cell))
+    for one in error.error_list:
+        code = DJANGO_CODES.get(one.code or "", one.code or "invalid")
+        if isinstance(code, dict):
+            code = code.get(column.spec.kind, one.code or "invalid")
+        yield reason(column, code, raw, {}, f"\u201c{raw}\u201d: {' '.join(one.messages)}")
 
 
-def _paused(own: LaneState) -> Reason:
-    if own.paused and own.paused_by:
-        return Reason("paused", _("Paused by the operator (%(who)s).") % {"who": own.paused_by})
-    return Reason("paused", _("Paused by the operator."))
-
-
-def _no_worker() -> Reason:
-    seen = workers_alive().last_seen
-    if seen is None:
-        return Reason("no_worker", _("No worker is running. It starts by itself once one is."))
-    ago = timesince(datetime.fromtimestamp(seen, tz=timezone.get_current_timezone()))
-    text = _("No worker is running (the last one was seen %(ago)s ago).") % {"ago": ago}
-    return Reason("no_worker", text)
-
-
-def _at_cap(run: ImportRun, own: LaneState) -> Reason:
-    """Names the imports that use the slots; slots may also be used by other kinds of jobs."""
-    held = Chunk.objects.held().filter(run__tenant=run.tenant).exclude(run=run)
-    names = sorted(set(held.values_list("run__filename", flat=True)))
-    if not names:
-        text = ngettext("The slot is busy.", "All %(n)d slots are busy.", own.cap)
-        return Reason("at_cap", text % {"n": own.cap})
-    text = ngettext(
-        "The slot is busy with %(files)s.", "All %(n)d slots are busy with %(files)s.", own.cap
-    )
-    files = ", ".join(f"“{name}”" for name in names[:3])
-    return Reason("at_cap", text % {"n": own.cap, "files": files})
-
-
-def _behind(own: LaneState | None) -> Reason:
-    if own is None or own.ahead is None:
-        return Reason("queueing", _("Waiting to be queued."))
-    if own.ahead == 0:
-        return Reason("behind", _("Next in line for a worker."))
-    text = ngettext(
-        "Waiting for a turn behind %(n)d other customer.",
-        "Waiting for a turn behind %(n)d other customers.",
-        own.ahead,
-    )
-    return Reason("behind", text % {"n": own.ahead})
+def _repeatable(raw: str) -> str:
+    return printable(raw if len(raw) <= _LONGEST else f"{raw[:_LONGEST]}\u2026")
