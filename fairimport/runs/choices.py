@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
@@ -42,7 +43,7 @@ def _flag(name: str, value: str) -> bool:
 
 
 def _row(value: str) -> int:
-    if not value.isascii() or not value.isdigit() or not 1 <= len(value) <= 7:
+    if not re.fullmatch("[1-9][0-9]{0,6}", value):
         raise ValueError("header_row is a row's number")
     return int(value)
 

@@ -7,10 +7,10 @@ typed as texts in xlsx, and stand behind an apostrophe in csv where a program wo
 from __future__ import annotations
 
 import csv
+import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
-from decimal import Decimal
 from typing import Any, BinaryIO, TypeAlias
 
 from openpyxl import Workbook
@@ -34,6 +34,7 @@ _FORMATS = {
 #: Most characters that a cell of a workbook may hold.
 _LONGEST = 32_767
 _NOT_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]|_x(?=[0-9A-Fa-f]{4}_)")
+_DIGITS = re.compile("[+-]?[0-9]{1,40}(?:[.][0-9]{0,40})?(?:[eE][+-]?[0-9]{1,4})?")
 _BATCH = 500
 
 
@@ -65,8 +66,8 @@ def _cell(sheet: Any, cell: Cell) -> Any:
         case str():
             return _text(sheet, cell)
         case Number(raw=digits, shown=shown):
-            number = _finite(digits)
-            return _text(sheet, shown or digits) if shown or number is None else number
+            as_number = not shown and _finite(digits) is not None
+            return _typed(sheet, digits, "n") if as_number else _text(sheet, shown or digits)
         case Moment():
             return _moment(sheet, cell)
         case CellError(text=text):
@@ -89,10 +90,10 @@ def _text(sheet: Any, text: str) -> Any:
     return _typed(sheet, text, "s", "@")
 
 
-def _finite(digits: str) -> Decimal | None:
-    """The number as written, unless a spreadsheet could not hold it."""
-    number = Decimal(digits) if len(digits) < 400 else Decimal("NaN")
-    return number if number.is_finite() and abs(number.adjusted()) < 300 else None
+def _finite(digits: str) -> float | None:
+    """The number as a spreadsheet holds it; None when it could not."""
+    number = float(digits) if _DIGITS.fullmatch(digits) else math.inf
+    return number if abs(number) < 1e300 else None
 
 
 def _moment(sheet: Any, cell: Moment) -> Any:
@@ -105,8 +106,7 @@ def _moment(sheet: Any, cell: Moment) -> Any:
 def _serial(cell: Moment) -> float | None:
     """The moment as days of the 1900 system; None when it has none."""
     if not cell.iso:
-        number = _finite(cell.raw) if re.fullmatch("-?[0-9.]+", cell.raw) else None
-        return None if number is None else float(number)
+        return _finite(cell.raw)
     if cell.kind in ("time", "duration"):
         sign = -1 if cell.iso.startswith("-") else 1
         hours, minutes, seconds = (float(part) for part in cell.iso.lstrip("-").split(":"))
