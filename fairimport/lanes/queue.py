@@ -159,7 +159,6 @@ class LaneQueue(DjangoRQ):
                 found.job_id, connection=self.connection, serializer=self.serializer
             )
             job.restore(found.fields)
-            job.func_name  # noqa: B018 - reads the data, which may be damaged
         except Exception as error:
             lapses.refuse(self, found, f"{type(error).__name__}: {error}")
             return None

@@ -214,3 +214,17 @@ def test_retries_of_one_tenant_hold_nobody_up(work: Work, notes: Notes) -> None:
     work()
     assert notes().index("good 2") <= 4
     assert notes().count("bad") == 6
+
+
+def test_a_retry_that_is_not_written_leaves_no_trace(acme: LaneQueue) -> None:
+    """RQ marks the job as scheduled ahead of its schedule; refused there, it would be nowhere."""
+    acme.enqueue(jobs.fail, retry=Retry(max=1, interval=60))
+    running = acme.take()
+    with acme.connection.pipeline() as pipeline:
+        running.retry(acme, pipeline)
+        assert running.get_status() == JobStatus.STARTED
+        running.retries_left = 1
+        running.retry(acme, pipeline)
+        pipeline.execute()
+    assert running.get_status() == JobStatus.SCHEDULED
+    assert acme.scheduled_job_registry.get_job_ids() == [running.id]

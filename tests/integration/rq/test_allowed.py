@@ -104,9 +104,9 @@ def test_another_stopped_callback_is_not_called(
     acme: LaneQueue, redis: Redis, background: Any
 ) -> None:
     """It would run in the worker itself, which works on."""
-    worker = background(name="ann")
     name = "fairimport.lanes.worker.os._exit"
     job = write(redis, "tests.integration.rq.jobs.wait_at_gate", stopped_callback_name=name)
+    worker = background(name="ann")
     until(lambda: redis.scard(jobs.RUNNING) == 1)
     redis.publish("rq:pubsub:ann", json.dumps({"command": "stop-job", "job_id": job.id}))
     until(lambda: job.get_status() == JobStatus.STOPPED)

@@ -12,11 +12,17 @@ from rq import Queue
 from rq.job import Dependency, JobStatus
 from rq.serializers import JSONSerializer
 
-from fairimport.lanes import LaneJob, LaneQueue, explain, lane
+from fairimport.lanes import FairSimpleWorker, LaneJob, LaneQueue, explain, lane
 from tests.integration.rq import jobs
 
 Notes = Callable[[], list[str]]
 Work = Callable[..., Any]
+
+
+@pytest.fixture
+def kind() -> type[FairSimpleWorker]:
+    """What waits for what does not depend on how it is worked on."""
+    return FairSimpleWorker
 
 
 def tenant_of(job: Any, redis: Redis) -> str | None:

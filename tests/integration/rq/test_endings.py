@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from rq import Callback
 from rq.exceptions import NoSuchJobError
-from rq.job import JobStatus
+from rq.job import Dependency, JobStatus
 from rq.results import Result
 
-from fairimport.lanes import LaneJob, LaneQueue
+from fairimport.lanes import LaneJob, LaneQueue, lane
 from tests.integration.rq import jobs
 
 Notes = Callable[[], list[str]]
@@ -57,17 +57,36 @@ def test_a_failure_is_kept_as_rq_keeps_it(acme: LaneQueue, work: Work) -> None:
     assert (worker.failed_job_count, worker.successful_job_count) == (1, 0)
 
 
-def test_a_job_that_is_no_longer_readable_fails_and_the_next_one_runs(
-    acme: LaneQueue, work: Work
+def test_a_job_that_cannot_be_read_fails_as_rq_has_it(
+    acme: LaneQueue, work: Work, notes: Notes
 ) -> None:
-    """Damaged data fails that job only."""
-    broken, good = acme.enqueue(jobs.add, 1, 2), acme.enqueue(jobs.add, 1, 2)
+    """Its callback, its result and its dependents are as for any failure; the next job runs."""
+    broken = acme.enqueue(jobs.note, on_failure=Callback(jobs.on_failure))
+    wish = Dependency(jobs=[broken], allow_failure=True)
+    child, good = acme.enqueue(jobs.note, "child", depends_on=wish), acme.enqueue(jobs.add, 1, 2)
     acme.connection.hset(broken.key, "data", b"\x80nonsense")
     work()
-    assert LaneJob.exists(broken.id, acme.connection)
     assert acme.connection.hget(broken.key, "status") == b"failed"
     assert acme.failed_job_registry.get_job_ids() == [broken.id]
+    assert "DeserializationError" in broken.latest_result().exc_string
+    assert (notes(), child.get_status()) == (
+        ["failure DeserializationError", "child"],
+        JobStatus.FINISHED,
+    )
     assert good.return_value() == 3
+
+
+def test_a_job_whose_hash_is_damaged_is_failed_and_the_next_one_runs(
+    acme: LaneQueue, work: Work
+) -> None:
+    """What RQ cannot even load is failed all the same, with the reason."""
+    broken, good = acme.enqueue(jobs.note), acme.enqueue(jobs.add, 1, 2)
+    acme.connection.hset(broken.key, "created_at", "yesterday")
+    work()
+    status, why = acme.connection.hmget(broken.key, "status", "exc_info")
+    assert (status, good.return_value()) == (b"failed", 3)
+    assert b"yesterday" in why
+    assert acme.failed_job_registry.get_job_ids() == [broken.id]
 
 
 @pytest.mark.parametrize(
@@ -119,9 +138,14 @@ def test_a_job_without_time_limit_runs(acme: LaneQueue, work: Work) -> None:
     assert job.return_value() == "slept"
 
 
-def test_the_time_limit_of_the_queue_is_used(acme: LaneQueue) -> None:
-    """Without one of its own a job has RQ's default of 180 s."""
+def test_the_defaults_of_the_queue_are_used(acme: LaneQueue, settings: Any) -> None:
+    """Without one of its own a job has that of `RQ_QUEUES`, else RQ's 180 s."""
     assert acme.enqueue(jobs.add, 1, 2).timeout == 180
+    url = settings.RQ_QUEUES["imports"]["URL"]
+    options = {"URL": url, "DEFAULT_TIMEOUT": 7, "DEFAULT_RESULT_TTL": 8}
+    settings.RQ_QUEUES = {"imports": options}
+    job = lane("acme").enqueue_call(func=jobs.add, args=(1, 2))
+    assert (job.timeout, job.result_ttl) == (7, 8)
 
 
 @pytest.mark.parametrize(("ttl", "least", "most"), [(7, 6, 7), (-1, -1, -1)])

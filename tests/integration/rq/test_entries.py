@@ -19,7 +19,7 @@ from rq.job import Job, JobStatus
 from rq.registry import FailedJobRegistry
 from rq.serializers import JSONSerializer
 
-from fairimport.lanes import LaneJob, LaneQueue, Limit, lane, maintenance
+from fairimport.lanes import FairSimpleWorker, LaneJob, LaneQueue, Limit, lane, maintenance
 from fairimport.lanes.lanes import Idle, Lanes
 from tests.background import until
 from tests.integration.rq import jobs
@@ -27,6 +27,12 @@ from tests.integration.rq.test_again import make_due
 
 Notes = Callable[[], list[str]]
 Work = Callable[..., Any]
+
+
+@pytest.fixture
+def kind() -> type[FairSimpleWorker]:
+    """What comes in does not depend on how it is worked on."""
+    return FairSimpleWorker
 
 
 def plain(queue: LaneQueue) -> Queue:
@@ -171,6 +177,25 @@ def test_cap_holds_while_workers_work(
     open_gate()
     until(lambda: len(notes()) == 5)
     assert most_at_once() == 2
+
+
+def test_a_duplicate_of_a_running_job_is_dropped(acme: LaneQueue) -> None:
+    """Whatever the cap allows, one job is under one lease; and its yield keeps one place."""
+    job = acme.enqueue(jobs.note)
+    acme.connection.rpush(acme.key, job.id, job.id)
+    running = acme.take()
+    assert isinstance(acme.take(), Idle)
+    acme.connection.rpush(acme.key, job.id)
+    assert isinstance(acme.take(), Idle)
+    acme.lanes.settle(running.claim.lease_id, "yielded")
+    assert (acme.take().id, acme.count) == (job.id, 0)
+
+
+def test_the_decorator_of_django_rq(work: Work) -> None:
+    """`@django_rq.job("imports")` and `.delay()` lead into lanes, too."""
+    job = django_rq.job("imports")(jobs.add).delay(1, 2)
+    work()
+    assert job.return_value() == 3
 
 
 @pytest.mark.parametrize("through", ["django-rq", "rq"])

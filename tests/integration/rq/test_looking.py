@@ -16,13 +16,19 @@ from rq.job import JobStatus
 from rq.registry import FinishedJobRegistry, StartedJobRegistry, clean_registries
 from rq.serializers import JSONSerializer
 
-from fairimport.lanes import LaneQueue, lane
+from fairimport.lanes import FairSimpleWorker, LaneQueue, lane
 from fairimport.lanes.lanes import Lanes
 from tests.background import until
 from tests.integration.rq import jobs
 
 Notes = Callable[[], list[str]]
 Work = Callable[..., Any]
+
+
+@pytest.fixture
+def kind() -> type[FairSimpleWorker]:
+    """What is shown does not depend on how it is worked on."""
+    return FairSimpleWorker
 
 
 def spread(lanes: Lanes) -> list[str]:

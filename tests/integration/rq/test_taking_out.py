@@ -10,13 +10,21 @@ from redis import Redis
 from rq.exceptions import InvalidJobOperation, NoSuchJobError
 from rq.job import Job, JobStatus
 
-from fairimport.lanes import LaneJob, LaneQueue, lane
+from fairimport.lanes import FairSimpleWorker, LaneJob, LaneQueue, lane
 from fairimport.lanes.lanes import Lanes
 from tests.background import until
 from tests.integration.rq import jobs
 
 Notes = Callable[[], list[str]]
 Work = Callable[..., Any]
+
+
+@pytest.fixture
+def kind() -> type[FairSimpleWorker]:
+    """What is taken out does not depend on how the rest is worked on."""
+    return FairSimpleWorker
+
+
 PLACES = ["inbox", "landing", "lane"]
 CLASSES = [LaneJob, Job]
 

@@ -179,6 +179,7 @@ def test_a_worker_is_registered_as_rq_registers_it(acme: LaneQueue, background: 
     assert worker.total_working_time > 0
     assert (datetime.now(UTC) - worker.last_heartbeat).total_seconds() < 5
     assert Worker.count(queue=acme) == workers_alive().count == 1
+    assert [found.name for found in FairWorker.all(acme.connection)] == ["ann"]
 
 
 def test_a_busy_worker_shows_its_job(
