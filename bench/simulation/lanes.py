@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
     from redis import Redis
 
     from fairimport.lanes.scripts import Call
-    from fairimport.lanes.values import Limit, Snapshot
+    from fairimport.lanes.values import Limit
 
 __all__ = ["CLOCK", "NOW", "LanesPolicy"]
 
@@ -21,7 +22,7 @@ NOW = "sim:now"
 CLOCK = f"local now = tonumber(redis.call('GET', '{NOW}'))"
 SCRIPTS = ("route", "claim", "settle", "renew", "limits", "snapshot", "reap")
 STAMP = "2026-01-01T00:00:00.000000Z"
-WORKER = "simulated"
+WORKER = "w0"
 
 
 class LanesPolicy:
@@ -97,12 +98,24 @@ class LanesPolicy:
         self._flush()
         self.lanes.set_limits(limits)
 
-    def snapshot(self, now: int, tenants: Sequence[str] | None = None) -> Snapshot:
-        """The lanes as they are after everything that happened."""
+    def declare(self, now: int, *, workers: int, turn: int, over: int) -> None:
+        """Say how many workers live, and how long a turn, or its stretch past a guess, can be.
+
+        The scripts know both only from what they have seen; a promise must hold for what comes.
+        """
+        prefix = self.lanes.keys.prefix
+        stats = f"{prefix}stats:{now // (60 * SECOND)}"
+        self._later("HSET", stats, "turn", turn, "over", over)
+        names = [part for number in range(workers) for part in (now, f"w{number}")]
+        self._later("ZADD", self.lanes.keys.workers, *names)
+
+    def snapshot(self, now: int, tenants: Sequence[str]) -> dict[str, Any]:
+        """What the script says of these tenants, with everything routed."""
         self._at(now)
         self._later_call(self.lanes.scripts.call("route", 1000))
-        self._flush()
-        return self.lanes.snapshot(tenants)
+        self._later_call(self.lanes.scripts.call("snapshot", len(tenants), *tenants))
+        found: dict[str, Any] = json.loads(self._flush()[-1])
+        return found
 
     def _later(self, *command: Any) -> None:
         self._waiting.append(command)

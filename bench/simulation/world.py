@@ -78,6 +78,8 @@ class World:
     policy: Policy
     workers: int
     observer: Observer
+    after: Callable[[], None] = lambda: None
+    """Called when an event and all that followed at once is over."""
     now: int = 0
     claims: int = 0
     _events: list[tuple[int, int, Callable[[], None]]] = field(default_factory=list)
@@ -120,6 +122,7 @@ class World:
             heapq.heappop(self._events)
             self.now = when
             what()
+            self.after()
 
     def _take(self) -> bool:
         claim = self.policy.take(self.now)

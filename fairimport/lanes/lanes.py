@@ -129,7 +129,7 @@ class Lanes:
         workers which outlived Redis have said by then what they hold.
         """
         wait = settings.lease / 3 if wait is None else wait
-        self.connection.delete(self.keys.prefix + "staged")
+        self.connection.delete(self.keys.prefix + "staged", self.keys.prefix + "peaks:staged")
         for stretch in _stretches(limits):
             self._run("limits", "stage", 0, *stretch)
         self._run("limits", "load", round(wait * MICRO))

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 __all__ = ["CLOCK_LINE", "Call", "Scripts"]
 
 CLOCK_LINE = "local now = clock()"
-SHARED = ("_prelude", "_stats", "_tenants", "_jobs", "_leases")
+SHARED = ("_prelude", "_stats", "_tenants", "_jobs", "_leases", "_running")
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from fairimport.lanes.bounds import Contest, Contestant, contest, wait_bound
 from fairimport.lanes.values import LaneState, Snapshot
 
-__all__ = ["quantile", "snapshot", "wait_bound"]
+__all__ = ["quantile", "snapshot"]
 
 MICRO = 1_000_000
 
@@ -28,25 +29,13 @@ def quantile(bins: Mapping[int, int], share: float) -> float | None:
     raise AssertionError("a share is at most 1")
 
 
-def wait_bound(*, ahead: int, eligible: int, turn: float, workers: int) -> float | None:
-    """Seconds that an eligible tenant waits at most for its next claim.
-
-    See "The bounds" in docs/scheduler.md: each of the tenants ahead is served until its virtual
-    time has passed, each of the others once more, and a worker that is busy ends its turn.
-    """
-    if not workers:
-        return None
-    claims = ahead + max(eligible - 1, 0)
-    return turn * (-(-claims // workers) + 1)
-
-
 def snapshot(raw: Mapping[str, Any]) -> Snapshot:
     """Read the reply of the script `snapshot`."""
     every = _dict(raw["all"])
-    turn = every.get("turn", 0) / MICRO
+    of = contest(raw)
     seconds, jobs = every.get("us", 0) / MICRO, int(every.get("jobs", 0))
     states = {
-        tenant: _state(tenant, _dict(row), raw, turn=turn, seconds=seconds, jobs=jobs)
+        tenant: _state(tenant, _dict(row), of=of, seconds=seconds, jobs=jobs)
         for tenant, row in _dict(raw["tenants"]).items()
     }
     return Snapshot(
@@ -57,7 +46,7 @@ def snapshot(raw: Mapping[str, Any]) -> Snapshot:
         live=int(raw["live"]),
         longest_run=int(every.get("run", 0)),
         longest_run_contended=int(every.get("contended", 0)),
-        longest_turn_s=turn,
+        longest_turn_s=of.turn,
         lapses=int(every.get("lapses", 0)),
         workers=int(raw["workers"]),
     )
@@ -66,9 +55,8 @@ def snapshot(raw: Mapping[str, Any]) -> Snapshot:
 def _state(
     tenant: str,
     row: dict[str, Any],
-    raw: Mapping[str, Any],
     *,
-    turn: float,
+    of: Contest,
     seconds: float,
     jobs: int,
 ) -> LaneState:
@@ -76,10 +64,13 @@ def _state(
     bins = {int(key[1:]): int(count) for key, count in numbers.items() if key[0] == "w"}
     own_seconds, own_jobs = numbers.get("us", 0) / MICRO, int(numbers.get("jobs", 0))
     ahead = row.get("ahead")
-    bound = None
+    one = None
     if ahead is not None:
-        bound = wait_bound(
-            ahead=int(ahead), eligible=int(raw["eligible"]), turn=turn, workers=int(raw["workers"])
+        one = Contestant(
+            tenant=tenant,
+            virtual=row["v"] / MICRO,
+            weight=float(row["weight"]),
+            rivals=int(row["rivals"]),
         )
     return LaneState(
         tenant=tenant,
@@ -95,7 +86,7 @@ def _state(
         wait_p95_s=quantile(bins, 0.95),
         wait_p99_s=quantile(bins, 0.99),
         wait_max_s=quantile(bins, 1.0),
-        wait_bound_s=bound,
+        wait_bound_s=wait_bound(of, one) if one else None,
         seconds=own_seconds,
         jobs=own_jobs,
         share_seconds=own_seconds / seconds if seconds else None,

@@ -48,7 +48,7 @@ local function finish(id, lease, now, back)
   local v, from = stand(lease.tenant)
   if not settings.turns then v = v + round((used - charged(lease, deadline)) / lease.weight) end
   place(lease.tenant, v, from)
-  count_turn(now, lease.tenant, used)
+  count_turn(now, lease.tenant, used, lease.guess)
   return used
 end
 

@@ -21,10 +21,11 @@ local function bin(microseconds)
   return "w" .. math.floor(8 * math.log(1 + math.max(microseconds, 0) / 1000) / math.log(2) + 0.5)
 end
 
-local function count_turn(now, tenant, used)
+local function count_turn(now, tenant, used, guess)
   local key = OWN .. "stats:" .. minute(now)
   add(key, "us", used, "jobs", 1)
   raise(key, "turn", used)
+  raise(key, "over", used - guess)
   add(key .. ":" .. tenant, "us", used, "jobs", 1)
 end
 
@@ -46,4 +47,18 @@ local function count_claim(now, tenant, wait, contended)
   raise(all, "run", raw)
   raise(all, "contended", against)
   call("EXPIRE", all, KEEP)
+end
+
+-- The buckets of the last five minutes and the running one: sums, but of these the largest.
+local LARGEST = { run = true, contended = true, turn = true, over = true }
+local function window(now, suffix)
+  local sums = {}
+  for back = 0, 5 do
+    local flat = call("HGETALL", OWN .. "stats:" .. minute(now - back * 60000000) .. suffix)
+    for index = 1, #flat, 2 do
+      local field, value = flat[index], tonumber(flat[index + 1])
+      sums[field] = LARGEST[field] and math.max(sums[field] or 0, value) or (sums[field] or 0) + value
+    end
+  end
+  return sums
 end

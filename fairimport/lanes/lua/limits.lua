@@ -14,6 +14,9 @@ local function again(tenant)
 end
 
 for index = 4, #ARGV, 2 do
+  local limit = cjson.decode(ARGV[index + 1])
+  raise(what == "set" and PEAKS or PEAKS .. ":staged", "cap", limit.cap)
+  raise(what == "set" and PEAKS or PEAKS .. ":staged", "weight", limit.weight)
   call("HSET", what == "set" and LIMITS or STAGED, ARGV[index], ARGV[index + 1])
   if what == "set" then again(ARGV[index]) end
 end
@@ -21,8 +24,11 @@ if what == "set" then return { "set" } end
 if what == "stage" then return { "staged" } end
 
 -- A lowered cap of a ready tenant is seen by the claim that meets it.
-call("DEL", LIMITS)
-if call("EXISTS", STAGED) == 1 then call("RENAME", STAGED, LIMITS) end
+call("DEL", LIMITS, PEAKS)
+if call("EXISTS", STAGED) == 1 then
+  call("RENAME", STAGED, LIMITS)
+  call("RENAME", PEAKS .. ":staged", PEAKS)
+end
 local parked = call("ZRANGE", PARKED, 0, -1)
 for _, tenant in ipairs(parked) do again(tenant) end
 if not call("GET", EPOCH) then call("SET", EPOCH, now + wait) end

@@ -3,7 +3,7 @@
 -- ARGV[2] most tenants when none is named: those with leases or waiting jobs, then the longest waits
 -- ARGV[3...] tenants
 -- RETURN  JSON: {open, eligible, inbox, live, workers, all = {...}, tenants = {name = {...}}}; times in microseconds
--- COST    O(tenants asked for * log tenants)
+-- COST    O(tenants asked for * log tenants + live leases)
 local now = clock()
 local most, names, seen = tonumber(ARGV[2]), {}, {}
 
@@ -13,19 +13,9 @@ local function want(tenant)
   table.insert(names, tenant)
 end
 
--- Sum the buckets of the window; `run`, `contended` and `turn` are maxima.
-local function window(suffix)
-  local sums = {}
-  for back = 0, 5 do
-    local flat = call("HGETALL", OWN .. "stats:" .. minute(now - back * 60000000) .. suffix)
-    for index = 1, #flat, 2 do
-      local field, value = flat[index], tonumber(flat[index + 1])
-      local largest = field == "run" or field == "contended" or field == "turn"
-      sums[field] = largest and math.max(sums[field] or 0, value) or (sums[field] or 0) + value
-    end
-  end
-  return sums
-end
+local all = window(now, "")
+local working, turn, over = running(now)
+all.turn, all.over = math.max(turn, all.turn or 0), settings.turns and 0 or math.max(over, all.over or 0)
 
 local function state(tenant)
   local cap, weight, limit = ceiling(tenant)
@@ -34,8 +24,9 @@ local function state(tenant)
     waiting = call("LLEN", lane_of(tenant)), in_flight = call("ZCARD", leases_of(tenant)),
     cap = limit and limit.cap or cap, weight = weight, paused = limit and limit.paused or false,
     by = limit and limit.by or "", at = limit and type(limit.at) == "number" and limit.at or nil,
-    ahead = set == READY and call("ZRANK", READY, tenant) or nil, lead = v - system_time(),
-    stats = window(":" .. tenant),
+    ahead = set == READY and call("ZRANK", READY, tenant) or nil, v = v,
+    rivals = set == READY and rivals(working[tenant], v, weight, all.over) or nil,
+    stats = window(now, ":" .. tenant),
   }
 end
 
@@ -53,6 +44,8 @@ local tenants = {}
 for _, tenant in ipairs(names) do tenants[tenant] = state(tenant) end
 return cjson.encode({
   open = open(now), eligible = call("ZCARD", READY), inbox = call("LLEN", INBOX) + call("LLEN", LANDING),
-  live = call("ZCARD", DEADLINES), all = window(""), tenants = tenants,
+  live = call("ZCARD", DEADLINES), all = all, tenants = tenants, working = working, turns = settings.turns,
+  first = call("ZRANGE", READY, 0, 0, "WITHSCORES")[2], clock = system_time(),
+  cap = tonumber(call("HGET", PEAKS, "cap") or 0), weight = tonumber(call("HGET", PEAKS, "weight") or 0),
   workers = call("ZCOUNT", WORKERS, now - math.max(2 * settings.term, 5000000), "+inf"),
 })

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from fairimport.lanes import Claim, Limit, hooks
 from fairimport.lanes.keys import Keys
-from fairimport.lanes.stats import quantile, wait_bound
+from fairimport.lanes.stats import quantile
 
 
 @pytest.mark.parametrize("name", ["imports", "a.b-c_D9"])
@@ -69,13 +69,6 @@ def test_quantiles_are_right_within_five_per_cent(waits: list[float]) -> None:
         exact = sorted(waits)[rank]
         assert quantile(bins, share) == pytest.approx(exact, rel=0.05, abs=0.0001)
     assert quantile({}, 0.5) is None
-
-
-def test_the_bound_is_in_turns_of_all_workers() -> None:
-    """Four workers, nine others eligible, four of them ahead: five rounds of the longest turn."""
-    assert wait_bound(ahead=4, eligible=10, turn=2.0, workers=4) == 2.0 * (4 + 1)
-    assert wait_bound(ahead=0, eligible=1, turn=2.0, workers=4) == 2.0
-    assert wait_bound(ahead=0, eligible=1, turn=2.0, workers=0) is None
 
 
 def test_a_limit_is_frozen() -> None:
