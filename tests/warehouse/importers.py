@@ -42,6 +42,8 @@ class Movements(Importer):
         match row["name"]:
             case "skip":
                 raise Skip("nothing to do")
+            case "slow":
+                time.sleep(0.06)
             case "raise":
                 Movement.objects.create(tenant=run.tenant, code="half-written", quantity=0)
                 raise RuntimeError(f"secret {row['code']}")

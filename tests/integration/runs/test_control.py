@@ -178,7 +178,7 @@ def test_a_late_reader_does_not_revive_a_cancelled_run(receive, monkeypatch):
 
 
 def test_only_the_newest_reading_job_is_kept(receive, monkeypatch):
-    """Two jobs read the same file, after one froze: the older result is dropped."""
+    """A job that froze wakes up after the customer asked for another reading: it is dropped."""
     run = receive(csv_of(2))
     kept = reading._keep
     late = []
@@ -188,9 +188,10 @@ def test_only_the_newest_reading_job_is_kept(receive, monkeypatch):
     reading.read(run.pk)
     run.refresh_from_db()
     spool = run.spool
+    control.choose(run, mapping=run.mapping, options={"encoding": "cp1252"})
     kept(*late[0])
     run.refresh_from_db()
-    assert run.state == State.MAPPING
+    assert run.state == State.READING
     assert run.spool == spool
 
 
@@ -283,3 +284,20 @@ def test_a_row_may_be_retried_again_and_again(started):
         run = work(run)
         assert outcomes(run) == {"created": 3, "rejected": 1}
         assert sum(outcomes(run).values()) == run.total
+
+
+def test_of_two_who_move_a_run_one_does(ready):
+    """A move is a compare-and-set; the other learns where the run is."""
+    one = ready(csv_of(2))
+    two = ImportRun.objects.get(pk=one.pk)
+    assert one.move(State.QUEUED)
+    assert not two.move(State.MAPPING)
+    assert two.state == State.QUEUED
+
+
+def test_a_move_that_the_table_does_not_have_is_not_made(ready):
+    """Nobody gets around the table."""
+    run = ready(csv_of(2))
+    assert not run.move(State.FINISHED)
+    run.refresh_from_db()
+    assert run.state == State.READY

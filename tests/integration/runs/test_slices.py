@@ -7,6 +7,7 @@ import time
 import pytest
 from django.db import IntegrityError, connection, transaction
 from django.db.models import F
+from django.test.utils import CaptureQueriesContext
 
 from fairimport.errors import LeaseLost
 from fairimport.models import Chunk, TenantLimit
@@ -243,3 +244,14 @@ def test_counts_that_do_not_add_up_are_refused_by_the_database(started):
     run = work(started(csv_of(4)))
     with pytest.raises(IntegrityError), transaction.atomic():
         Chunk.objects.filter(run=run, index=0).update(created=F("created") + 1)
+
+
+def test_a_transaction_is_committed_after_a_tenth_of_a_second(started):
+    """Rows that are slow to save do not pile up in one long transaction."""
+    run = started(csv_of(42, **{f"r{n}": "slow" for n in range(32, 43)}))
+    lump(run)
+    with CaptureQueriesContext(connection) as asked:
+        slices.work(run.pk, "t", budget=30)
+    writes = [q for q in asked if q["sql"].startswith("UPDATE") and '"next_row"' in q["sql"]]
+    assert len(writes) >= 10
+    assert outcomes(run) == {"created": 42}

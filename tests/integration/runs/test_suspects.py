@@ -61,6 +61,22 @@ def test_two_poison_rows_are_both_found(started, deadly):
     assert outcomes(work(run)) == {"created": 28, "rejected": 2}
 
 
+def test_a_row_that_dies_twice_and_lives_is_written(started, monkeypatch):
+    """Nor is it rejected for the deaths of the row before it."""
+    left = {4: 2, 5: 2}
+
+    def prepare(self, row, run):
+        if left.get(row.number, 0):
+            left[row.number] -= 1
+            raise Dead
+
+    monkeypatch.setattr(Movements, "prepare_row", prepare)
+    run = started(csv_of(10))
+    lump(run)
+    assert live_and_die(run, suspects.count_death) == 4
+    assert outcomes(work(run)) == {"created": 10}
+
+
 def test_killed_machines_do_not_condemn_a_row_soon(started):
     """A lapse blames a row only after ten of them, and a commit clears them."""
     run = started(csv_of(6))

@@ -229,7 +229,10 @@ def test_hooks_run_once_around_the_rows(started):
 
 def test_payloads_are_dropped_with_their_chunk(started):
     """Only rejected rows keep their data."""
-    run = work(started("code,name,qty\na,,1\nb,,x\n"))
+    run = started("code,name,qty\na,,1\nb,,x\n")
+    slices.work(run.pk, "t", budget=0)
+    assert run.chunks.get(index=0).payload is None
+    run = work(run)
     assert not run.chunks.exclude(payload=None).exists()
     assert run.spool == ""
     assert run.rejected_rows.count() == 1
@@ -239,3 +242,35 @@ def test_a_time_zone_that_is_none_does_not_stop_the_rows(started):
     """A name from an old form counts as none."""
     run = started(csv_of(2), options={"timezone": "Mars/Olympus"})
     assert work(run).state == State.FINISHED
+
+
+def test_splitting_goes_on_where_it_stopped(read):
+    """One chunk a turn: no row is left out or stored twice, duplicates are found across turns."""
+    run = read("code,name,qty\n" + "".join(f"c{n % 20},,{n}\n" for n in range(40)))
+    control.choose(run, mapping=run.mapping, options={})
+    turns = 1
+    while not splitting.split(run.pk, budget=0):
+        turns += 1
+    run.refresh_from_db()
+    assert turns > 5
+    assert run.total == 40
+    run = work(run)
+    assert (run.check_result["good"], run.check_result["bad"]) == (20, 20)
+    assert run.check_result["by_cause"][0]["first_row"] == 22
+
+
+def test_an_old_splitting_job_stores_nothing(read, monkeypatch):
+    """Two jobs split the same run, after one froze: only the newer one's chunks are kept."""
+    run = read(csv_of(8))
+    control.choose(run, mapping=run.mapping, options={})
+    store = splitting._Split._store
+
+    def late(self, chunks, offset, *, complete):
+        monkeypatch.setattr(splitting._Split, "_store", store)
+        assert splitting.split(run.pk) is True
+        return store(self, chunks, offset, complete=complete)
+
+    monkeypatch.setattr(splitting._Split, "_store", late)
+    splitting.split(run.pk)
+    run.refresh_from_db()
+    assert run.total == sum(run.chunks.values_list("size", flat=True)) == 8
