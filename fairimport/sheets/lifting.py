@@ -95,14 +95,14 @@ class LiftingParser:
                 if not took:
                     self._parser.feed(text[at:end])
             else:
-                self._missed += 1
                 end = text.find(self._item_end, at) + len(self._item_end)
                 if end < len(self._item_end):
                     break
+                self._missed += 1
                 self._parser.feed(text[at:end])
             at = end
         self._held = text[at:]
-        rare = self._missed > _TRIES and self._missed > self._taken
+        rare = self._missed > _TRIES and self._missed > 2 * self._taken
         ended = not self._between_items() or self._closing in self._held
         if rare or ended or len(self._held) > _LONGEST_ITEM:
             self._give_up()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain, islice
 from typing import TypeAlias
 
 from fairimport.sheets.cells import Cell, letter
@@ -12,6 +13,9 @@ __all__ = ["Box", "filled_in", "in_words"]
 
 Box: TypeAlias = tuple[int, int, int, int]
 """Top, left, bottom, right, counted from 1."""
+
+_Row: TypeAlias = tuple[int, Sequence[Cell], bool]
+_BATCH = 500
 
 
 def in_words(boxes: Iterable[Box]) -> str:
@@ -57,18 +61,22 @@ def filled_in(batches: Iterable[Batch], boxes: Iterable[Box], widest: int) -> It
 
     Rows that only exist inside a range come into being.
     """
-    filler = _Filler(boxes, widest)
+    rows = _rows_with(_Filler(boxes, widest), chain.from_iterable(batches))
+    while batch := list(islice(rows, _BATCH)):
+        yield batch
+
+
+def _rows_with(filler: _Filler, rows: Iterable[_Row]) -> Iterator[_Row]:
     last = 0
-    for batch in batches:
-        for number, cells, hidden in batch:
-            yield from _between(filler, last + 1, number)
-            yield [(number, filler.row(number, cells), hidden)]
-            last = number
+    for number, cells, hidden in rows:
+        yield from _between(filler, last + 1, number)
+        yield number, filler.row(number, cells), hidden
+        last = number
     yield from _between(filler, last + 1, LAST_ROW + 1)
 
 
-def _between(filler: _Filler, start: int, end: int) -> Iterator[Batch]:
+def _between(filler: _Filler, start: int, end: int) -> Iterator[_Row]:
     for number in range(start, end):
         if not filler.covers(number):
             return
-        yield [(number, filler.row(number, []), False)]
+        yield number, filler.row(number, []), False
