@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from rq.callbacks import execute_failure_callback
 from rq.exceptions import AbandonedJobError, NoSuchJobError
 from rq.job import JobStatus
+from rq.rate_limit import release_slot
 
 from fairimport.lanes import hooks
 
@@ -61,3 +62,4 @@ def _record(queue: LaneQueue, job_id: str) -> None:
         pipeline.execute()
     job.send_webhooks(JobStatus.FAILED, exc_string=job._exc_info or "")
     queue.enqueue_dependents(job)
+    release_slot(job)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from rq import Repeat, Retry
-from rq.job import JobStatus
+from rq import Callback, RateLimit, Repeat, Retry
+from rq.job import Dependency, JobStatus
 
 from fairimport.lanes import LaneQueue, explain, lane
 from tests.background import until
@@ -204,6 +205,25 @@ def test_a_job_given_up_has_all_its_chances_after_a_requeue(
     until(lambda: hasattr(acme.take(), "claim"))
     assert until(lambda: acme.lanes.reap())[0].given_up is False
     assert job.get_status() == JobStatus.QUEUED
+
+
+def test_a_job_given_up_ends_as_a_failed_one(
+    acme: LaneQueue, settings: Any, work: Work, notes: Notes
+) -> None:
+    """Its callback runs, its dependents and those behind RQ's rate limit get their turn."""
+    settings.FAIRIMPORT = {**settings.FAIRIMPORT, "LEASE": 0.02, "MAX_LAPSES": 1}
+    limit = RateLimit("one", concurrency=1)
+    job = acme.enqueue(jobs.note, on_failure=Callback(jobs.on_failure), rate_limit=limit)
+    wish = Dependency(jobs=[job], allow_failure=True)
+    acme.enqueue(jobs.note, "child", depends_on=wish)
+    acme.enqueue(jobs.note, "next", rate_limit=limit)
+    acme.take()
+    time.sleep(0.03)
+    settings.FAIRIMPORT = {**settings.FAIRIMPORT, "LEASE": 2.0}
+    work()
+    assert job.get_status() == JobStatus.FAILED
+    assert "worker died" in job.latest_result().exc_string
+    assert sorted(notes()) == ["child", "failure AbandonedJobError", "next"]
 
 
 def test_retries_of_one_tenant_hold_nobody_up(work: Work, notes: Notes) -> None:

@@ -13,6 +13,7 @@ from django.db import transaction
 from django_rq import thread_queue
 from redis import Redis
 from rq import Queue, RateLimit, Repeat, Retry
+from rq.cron import CronJob
 from rq.exceptions import DuplicateJobError
 from rq.group import Group
 from rq.job import Job, JobStatus
@@ -269,6 +270,16 @@ def test_a_job_with_all_of_rqs_options(acme: LaneQueue, work: Work) -> None:
     work()
     job = LaneJob.fetch(job.id, acme.connection, acme.serializer)
     assert (job.description, job.timeout, job.return_value()) == ("use the tool", 120, "word")
+
+
+def test_rqs_cron_writes_pickles(acme: LaneQueue, redis: Redis, work: Work) -> None:
+    """Whatever the queue's serializer is; such a job fails, and nothing of it is opened."""
+    CronJob("imports", func=jobs.note, interval=60).enqueue(redis)
+    [job_id] = acme.job_ids
+    work()
+    job = Job.fetch(job_id, redis, JSONSerializer)
+    assert job.get_status() == JobStatus.FAILED
+    assert "DeserializationError" in job.latest_result().exc_string
 
 
 def test_a_group_knows_its_jobs(acme: LaneQueue, work: Work) -> None:
