@@ -67,8 +67,7 @@ def story(scene: Story, policy: Policy, *, tickets: bool) -> dict[str, Any]:
 
 def _import(world: World, turns: int, length: int, jobs: int) -> None:
     each, more = divmod(turns, jobs)
-    for number in range(jobs):
-        world.push(Job(BIG, length, turns=each + (number < more)))
+    world.push(*(Job(BIG, length, turns=each + (number < more)) for number in range(jobs)))
 
 
 class _Arrivals:
@@ -98,9 +97,8 @@ def always_busy(
     world = World(policy, workers, watch)
 
     def start() -> None:
-        for tenant, seconds in lengths.items():
-            for _ in range(2 * workers):
-                world.push(Job(tenant, round(seconds * SECOND), turns=FOR_EVER))
+        jobs = [(tenant, round(it * SECOND)) for tenant, it in lengths.items()] * (2 * workers)
+        world.push(*(Job(tenant, length, turns=FOR_EVER) for tenant, length in jobs))
 
     world.at(SECOND, start)
     world.run(FOR_EVER * SECOND, claims=claims)
@@ -128,8 +126,7 @@ def minting(
         world.at(world.now + round(SECOND / per_second), mint)
 
     def start() -> None:
-        for _ in range(2 * workers):
-            world.push(Job("old", SECOND, turns=FOR_EVER))
+        world.push(*(Job("old", SECOND, turns=FOR_EVER) for _ in range(2 * workers)))
 
     world.at(SECOND, start)
     world.at(6 * SECOND, mint)

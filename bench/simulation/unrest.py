@@ -86,8 +86,8 @@ class _Player:
             self.world.look()
         else:
             length = round(min(step.seconds, LONGEST) * SECOND)
-            for _ in range(step.jobs):
-                self.world.push(Job(step.tenant, length, turns=step.turns, dies=step.dies))
+            jobs = (Job(step.tenant, length, step.turns, step.dies) for _ in range(step.jobs))
+            self.world.push(*jobs)
         self.schedule()
 
 

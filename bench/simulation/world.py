@@ -96,12 +96,13 @@ class World:
         """Let something happen at a time."""
         heapq.heappush(self._events, (when, next(self._order), what))
 
-    def push(self, job: Job) -> None:
-        """Let a job begin to wait now; an idle worker takes it at once."""
-        job.id = f"j{next(self._ids)}"
-        job.waiting_since = self.now
-        self.policy.push(self.now, job)
-        self.observer.pushed(self.now, job)
+    def push(self, *jobs: Job) -> None:
+        """Let jobs begin to wait now; then idle workers look for them."""
+        for job in jobs:
+            job.id = f"j{next(self._ids)}"
+            job.waiting_since = self.now
+            self.policy.push(self.now, job)
+            self.observer.pushed(self.now, job)
         self.look()
 
     def look(self) -> None:
