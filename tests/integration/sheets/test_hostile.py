@@ -276,7 +276,7 @@ def test_repeated_cells_of_ods_are_counted_not_built(tmp_path):
     assert refusal(path) == "too_many_columns"
 
 
-def test_a_staircase_of_widths_ends_in_time(tmp_path):
+def test_stairs_of_widths_end_in_time(tmp_path):
     """The expression for usual rows grows a few times only."""
     lines = [[None] * n + [1] for n in range(250)] * 3
     path = xlsx(tmp_path / "b.xlsx", sheet_xml(rows_xml([["x"], *lines])))

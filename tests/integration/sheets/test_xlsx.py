@@ -250,7 +250,7 @@ def test_a_missing_sheet_or_table_of_strings_is_damage(book):
             survey(book(["A-1", shared, 1], strings=["x"], without=[part]))
 
 
-def test_part_names_may_differ_in_case_and_slashes(book):
+def test_part_names_may_differ_in_capitals_and_slashes(book):
     """Programs write SharedStrings, and backslashes."""
     parts = {"xl\\SharedStrings.xml": strings_xml(["x"])}
     path = book(
