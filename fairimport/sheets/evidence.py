@@ -18,6 +18,8 @@ ERROR_TEXTS = frozenset(
     )
 )
 _LONGEST = 40
+_REMEMBERED = 10_000
+_ORDERS = ("dmy", "mdy", "ymd", "either", "same")
 _DATE = re.compile(
     r"(?P<a>\d{1,4})(?P<sep>[./\-\u2010-\u2015\u2212 ])\s?(?P<b>\d{1,2})(?P=sep)\s?"
     r"(?P<c>\d{2}|\d{4})"
@@ -33,38 +35,56 @@ class TextEvidence:
     """Gathers evidence from the texts of one column, batch by batch."""
 
     def __init__(self) -> None:
-        self.dates: Counter[str] = Counter()
-        self.decimals: Counter[str] = Counter()
-        self.errors = 0
-        self.first: dict[str, int] = {}
+        self._counts: Counter[str] = Counter()
+        self._known: dict[str, str] = {}
+        self._first: dict[str, int] = {}
 
     def add(self, texts: Iterable[tuple[str, int]]) -> None:
         """Judge texts; each comes with its row number."""
+        known, counts = self._known, self._counts
         for text, row in texts:
-            if len(text) > _LONGEST:
+            if text.isdecimal():
                 continue
-            bare = trimmed(text)
-            first = bare[:1]
-            if first == "#":
-                self.errors += bare in ERROR_TEXTS
-            elif order := _date_order(bare):
-                self.dates[order] += 1
-                self.first.setdefault(order, row)
-            elif mark := _decimal_mark(bare):
-                self.decimals[mark] += 1
+            sign = known.get(text)
+            if sign is None:
+                sign = _sign(text)
+                if len(known) < _REMEMBERED:
+                    known[text] = sign
+            if sign:
+                counts[sign] += 1
+                if sign in _ORDERS:
+                    self._first.setdefault(sign, row)
+
+    @property
+    def errors(self) -> int:
+        """How many texts look like error cells."""
+        return self._counts["error"]
 
     def date_evidence(self) -> DateEvidence:
         """Return what the dates say."""
         return DateEvidence(
-            **{name: self.dates[name] for name in ("dmy", "mdy", "ymd", "either", "same")},
-            first_dmy=self.first.get("dmy"),
-            first_mdy=self.first.get("mdy"),
+            **{order: self._counts[order] for order in _ORDERS},
+            first_dmy=self._first.get("dmy"),
+            first_mdy=self._first.get("mdy"),
         )
 
     def decimal_evidence(self) -> DecimalEvidence:
         """Return what the numbers say."""
-        marks = self.decimals
-        return DecimalEvidence(comma=marks[","], point=marks["."], either=marks["either"])
+        marks = self._counts
+        return DecimalEvidence(comma=marks[","], point=marks["."], either=marks[",."])
+
+
+def _sign(text: str) -> str:
+    """Return what a text is a sign of: an order of dates, a decimal mark, `error`, or nothing."""
+    if len(text) > _LONGEST:
+        return ""
+    whole, point, places = text.partition(".")
+    if point and whole.isdecimal() and places.isdecimal() and len(places) != _GROUP:
+        return "."
+    bare = trimmed(text)
+    if bare.startswith("#"):
+        return "error" if bare in ERROR_TEXTS else ""
+    return _date_order(bare) or _decimal_mark(bare)
 
 
 def _date_order(text: str) -> str:
@@ -86,7 +106,7 @@ def _date_order(text: str) -> str:
 
 
 def _decimal_mark(text: str) -> str:
-    """Return the decimal mark that the text must mean, `either`, or empty."""
+    """Return the decimal mark that the text must mean, `,.` for either, or empty."""
     found = _AMOUNT.fullmatch(text)
     if found is None:
         return ""
@@ -102,4 +122,4 @@ def _decimal_mark(text: str) -> str:
     after = len(rest) - rest.rindex(last) - 1
     if after != _GROUP or len(found["whole"]) > _GROUP or found["whole"] == "0":
         return last
-    return "either"
+    return ",."
