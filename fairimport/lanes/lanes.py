@@ -5,16 +5,25 @@ from __future__ import annotations
 import json
 import time
 import uuid
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from redis.exceptions import RedisError
 from rq.utils import now, utcformat
 
 from fairimport.conf import settings
 from fairimport.lanes import stats
 from fairimport.lanes.keys import Keys
+from fairimport.lanes.replies import (
+    MICRO,
+    Claimed,
+    Closed,
+    Idle,
+    claimed,
+    lapses,
+    text,
+    word,
+)
 from fairimport.lanes.scripts import Call, Scripts
 from fairimport.lanes.values import Lapse, Lease, Limit, Reason, Snapshot, WorkerStatus
 
@@ -25,37 +34,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Claimed", "Closed", "Idle", "Lanes"]
 
-MICRO = 1_000_000
 ROUTE_MOST = 1000
 STRETCH = 1000  # tenants or limits of one call, so that no call blocks Redis for long
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Claimed:
-    """A job under a lease, with its hash as RQ stores it."""
-
-    lease_id: str
-    tenant: str
-    job_id: str
-    elapsed: float
-    fields: dict[bytes, bytes]
-    lapses: tuple[Lapse, ...] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Idle:
-    """Nobody is eligible. `wait` is the time to the next deadline, in seconds."""
-
-    wait: float | None
-    live: int
-    lapses: tuple[Lapse, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Closed:
-    """The limits are not loaded, so nothing is handed out."""
-
-    lapses: tuple[Lapse, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,24 +68,22 @@ class Lanes:
         request = request or uuid.uuid4().hex
         route = self.scripts.call("route", ROUTE_MOST)
         routed, reply = self.scripts.run_all(self.connection, [route, self._claim(worker, request)])
-        lapses: list[Lapse] = []
-        while _word(reply) == "again":
-            lapses += _lapses(reply[1])
+        before: list[Lapse] = []
+        while word(reply) == "again":
+            before += lapses(reply[1])
             reply = self._run_call(self._claim(worker, request))
         if routed[2]:
             self.route()
-        return _claimed(request, reply, lapses)
+        return claimed(request, reply, before)
 
     def renew(self, claim: Claim, worker: str) -> str:
         """Move a lease's deadline on; answer "renewed", "stop" (end soon) or "lost"."""
         elapsed = round((time.monotonic() - claim.started_monotonic) * MICRO)
-        return _word(
-            self._run("renew", claim.lease_id, worker, claim.tenant, claim.job_id, elapsed)
-        )
+        return word(self._run("renew", claim.lease_id, worker, claim.tenant, claim.job_id, elapsed))
 
     def settle(self, lease_id: str, how: str) -> bool:
         """End a lease as "done", "failed", "yielded" or "released"; False when it was gone."""
-        return _word(self._run("settle", lease_id, how)) == "settled"
+        return word(self._run("settle", lease_id, how)) == "settled"
 
     def settle_call(self, lease_id: str, how: str) -> Call:
         """The same, to be put into somebody's transaction."""
@@ -113,7 +91,7 @@ class Lanes:
 
     def reap(self, limit: int = 16) -> list[Lapse]:
         """Give lapsed leases' jobs back to the front of their lanes; return what lapsed."""
-        return _lapses(self._run("reap", limit)[1])
+        return lapses(self._run("reap", limit)[1])
 
     # -- limits ------------------------------------------------------------------------------
 
@@ -150,10 +128,10 @@ class Lanes:
         """What the tenant's workers hold, the earliest deadline first."""
         return [
             Lease(
-                id=_text(id_),
+                id=text(id_),
                 tenant=tenant,
-                job_id=_text(job),
-                worker=_text(worker),
+                job_id=text(job),
+                worker=text(worker),
                 started=float(started) / MICRO,
                 deadline=float(deadline) / MICRO,
             )
@@ -163,7 +141,7 @@ class Lanes:
     def explain(self, job_id: str) -> Reason:
         """Why a job is where it is, from the same state that decides."""
         code, facts = self._run("explain", job_id)
-        reason = Reason(code=_text(code), facts=json.loads(facts))
+        reason = Reason(code=text(code), facts=json.loads(facts))
         if reason.code in ("behind", "limits_not_loaded"):
             workers = self.workers()
             if not workers.count:
@@ -180,7 +158,7 @@ class Lanes:
     def holding(self, job_ids: Iterable[str]) -> set[str]:
         """Those of the jobs that wait or are under a live lease."""
         ids = list(job_ids)
-        return {_text(job) for job in self._run("holding", *ids)[1]} if ids else set()
+        return {text(job) for job in self._run("holding", *ids)[1]} if ids else set()
 
     def workers(self) -> WorkerStatus:
         """Workers that claimed or renewed within two leases, by Redis' clock."""
@@ -202,7 +180,7 @@ class Lanes:
             first = 0
             while True:
                 stretch = self._run("waiting", which, first, first + STRETCH - 1)[1]
-                yield from ((_text(tenant), int(count)) for tenant, count in stretch if count)
+                yield from ((text(tenant), int(count)) for tenant, count in stretch if count)
                 if len(stretch) < STRETCH:
                     break
                 first += STRETCH
@@ -233,41 +211,7 @@ class Lanes:
         return self.scripts.call("claim", request, worker, utcformat(now()))
 
 
-def _claimed(request: str, reply: Sequence[Any], lapses: list[Lapse]) -> Claimed | Idle | Closed:
-    match [_word(reply), *reply[1:]]:
-        case ["claimed", tenant, job, elapsed, lapsed, flat]:
-            return Claimed(
-                lease_id=request,
-                tenant=_text(tenant),
-                job_id=_text(job),
-                elapsed=elapsed / MICRO,
-                fields=dict(zip(flat[::2], flat[1::2], strict=True)),
-                lapses=(*lapses, *_lapses(lapsed)),
-            )
-        case ["idle", wait, live, lapsed]:
-            seconds = max(wait, 0) / MICRO if wait != -1 else None
-            return Idle(wait=seconds, live=live, lapses=(*lapses, *_lapses(lapsed)))
-        case ["closed"]:
-            return Closed(tuple(lapses))
-    raise RedisError(f"claim answered {reply!r}")
-
-
-def _lapses(rows: Iterable[Sequence[bytes]]) -> list[Lapse]:
-    return [
-        Lapse(job_id=_text(job), tenant=_text(tenant), given_up=verdict == b"given_up")
-        for job, tenant, verdict in rows
-    ]
-
-
 def _stretches(limits: Mapping[str, Limit]) -> Iterator[list[str]]:
     flat = [text for tenant, limit in limits.items() for text in (tenant, limit.to_json())]
     for first in range(0, len(flat), 2 * STRETCH):
         yield flat[first : first + 2 * STRETCH]
-
-
-def _word(reply: Sequence[Any]) -> str:
-    return _text(reply[0])
-
-
-def _text(value: bytes | str) -> str:
-    return value.decode() if isinstance(value, bytes) else value
