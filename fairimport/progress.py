@@ -19,9 +19,9 @@ from redis.exceptions import RedisError
 from fairimport.lanes import LaneState, Snapshot, get_lanes
 from fairimport.models import Chunk, ImportRun, TenantLimit
 from fairimport.querysets import from_now
-from fairimport.runs import pace, reasons
+from fairimport.runs import pace, waiting
 from fairimport.runs.costs import Cost, cost
-from fairimport.runs.reasons import Reason
+from fairimport.runs.waiting import Reason
 from fairimport.states import STOPPING, WORKING, State
 
 __all__ = ["Cost", "Progress", "Reason", "cost", "of"]
@@ -142,15 +142,15 @@ def _reason(run: ImportRun, counts: Mapping[str, Any], lanes: Snapshot | None) -
     """Why the run does not move; None when it does, or when it is the customer's turn."""
     state = State(run.state)
     if state in STOPPING:
-        return reasons.closing(state)
+        return waiting.closing(state)
     if state not in WORKING:
         return None
     if lanes is None:
-        return reasons.redis_down()
+        return waiting.redis_down()
     own = _lane(lanes, run.tenant)
-    moves = counts["held"] > 0 or reasons.is_fresh(counts["worked_at"], FRESH_S)
+    moves = counts["held"] > 0 or waiting.is_fresh(counts["worked_at"], FRESH_S)
     read = run.total is None and own is not None and own.in_flight > 0
-    return reasons.waiting(run, lanes, own, moves=moves or read)
+    return waiting.why(run, lanes, own, moves=moves or read)
 
 
 def _basis(guess: pace.Estimate | None, left: int) -> str:
