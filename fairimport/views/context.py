@@ -16,6 +16,7 @@ from fairimport.importers import Importer, UnknownImporter
 from fairimport.models import ImportRun
 from fairimport.progress import Progress
 from fairimport.runs import binding, checking
+from fairimport.runs.intake import SAME_CONTENT
 from fairimport.sheets import Survey
 from fairimport.states import State
 from fairimport.templatetags.fairimport import duration, importer_title
@@ -96,7 +97,7 @@ def columns_context(run: ImportRun, page: ColumnsPage) -> dict[str, Any]:
         "run": run,
         "face": face,
         "can": {"cancel": False},
-        "warnings": run.warnings,
+        **noticed_in(run),
         **page.context(),
     }
 
@@ -135,6 +136,12 @@ def face_of(run: ImportRun, now: Progress) -> PageFace:
     )
 
 
+def noticed_in(run: ImportRun) -> dict[str, Any]:
+    """What was noticed in the file, and its earlier upload if there was one."""
+    earlier = run.earlier_upload() if SAME_CONTENT in run.warnings else None
+    return {"warnings": run.warnings, "earlier": earlier}
+
+
 def correction_of(run: ImportRun) -> dict[str, Any]:
     """What came of the last corrected file: `refused` in words, or how many `rows` were taken."""
     found = dict(run.correction)
@@ -159,7 +166,7 @@ def _waiting(run: ImportRun, now: Progress) -> dict[str, Any]:
 
 def _mapping(run: ImportRun, now: Progress) -> dict[str, Any]:
     try:
-        return {"warnings": run.warnings, **columns_page(run).context()}
+        return {**noticed_in(run), **columns_page(run).context()}
     except UnknownImporter:
         return {"failure": refusal("importer_gone")}
 
@@ -168,7 +175,7 @@ def _ready(run: ImportRun, now: Progress) -> dict[str, Any]:
     return {
         "summary": checking.summary(run),
         "cost": progress.cost(run),
-        "warnings": run.warnings,
+        **noticed_in(run),
     }
 
 

@@ -142,6 +142,14 @@ def test_nothing_good_cannot_be_started(acme, make_run):
     assert "Start: import" not in page(acme, run)
 
 
+def test_the_same_file_again_names_the_earlier_import(acme, make_run):
+    """By a link, with its state; whether to go on is the customer's choice."""
+    first = make_run(GOOD, State.FINISHED, name="monday.csv")
+    said = page(acme, make_run(GOOD, State.READY, name="tuesday.csv"))
+    assert f'<a href="/imports/{first.pk}/">monday.csv</a>' in said
+    assert "Import it again only if you mean to." in said
+
+
 def test_a_slow_importer_names_its_cost(acme, make_run):
     """Before Start, with its basis."""
     run = make_run(GOOD, State.READY, importer="demo_site.SlowInvoices")

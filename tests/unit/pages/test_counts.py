@@ -14,7 +14,7 @@ rows = st.integers(min_value=0, max_value=200_000)
 
 def now(total: int | None = 100, **counts: int) -> Progress:
     """A run at a moment."""
-    every = {name: 0 for name in ("created", "updated", "unchanged", "skipped", "rejected")}
+    every = dict.fromkeys(("created", "updated", "unchanged", "skipped", "rejected"), 0)
     every |= counts
     return Progress(
         state=State.RUNNING,
