@@ -9,7 +9,7 @@ from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
 from fairimport.sheets import Problem, SheetRow
-from fairimport.sheets.cells import raw
+from fairimport.sheets.cells import raw, trimmed
 
 if TYPE_CHECKING:
     from fairimport.runs.binding import Binding
@@ -49,7 +49,7 @@ class DuplicateFinder:
             first = self._first.setdefault(_digest(field, value), row.number)
             if first != row.number:
                 position = self._binding.mapping[field]
-                shown = raw(row.cell(position))
+                shown = trimmed(raw(row.cell(position)))
                 yield Problem(f"duplicate_in_file:{first}", shown, position)
 
 

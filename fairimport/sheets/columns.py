@@ -65,10 +65,10 @@ class ColumnTally:
         whole = sum(map(float.is_integer, map(float, numbers)))
         self.kinds["integer"] += whole
         self.kinds["decimal"] += len(numbers) - whole
-        if min(numbers) >= 0 and max(numbers) <= LAST_DAY:
+        if min(numbers) >= 61 and max(numbers) <= LAST_DAY:
             self.serials += len(numbers)
-        else:
-            self.serials += sum(1 for number in numbers if 0 <= number <= LAST_DAY)
+        else:  # the 60th day of 1900 never was
+            self.serials += sum(1 <= n < LAST_DAY + 1 and not 60 <= n < 61 for n in numbers)
 
     def _sample(self, cells: Sequence[Cell]) -> None:
         self._sampled += 1

@@ -78,7 +78,7 @@ class ColumnFacts:
     "Phone (2)"), `match` its normal form (`assume.header_match`).
     `kinds` counts cells: text, integer, decimal, long_number, bool, date, datetime, time,
     duration, error, formula. `serials` counts plain numbers that a date column would read as
-    days (0 to 2958465); `error_texts` counts texts such as "#N/A"; `samples` are a few different
+    days (1 to 2958465); `error_texts` counts texts such as "#N/A"; `samples` are a few different
     values as shown.
     """
 
