@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck
+from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 from hypothesis.stateful import (
     RuleBasedStateMachine,
@@ -25,6 +26,7 @@ class Lanes(RuleBasedStateMachine):
     """Each rule does one thing to Redis and to the model; the invariants compare them."""
 
     lab: Lab
+    turns: bool
     number = 0
 
     @initialize()
@@ -32,7 +34,8 @@ class Lanes(RuleBasedStateMachine):
         self.lab.redis.flushall()
         self.lab.__init__(self.lab.redis)
         self.lab.lanes.load_limits({}, wait=0)
-        self.model = Model(guess=1_000_000, term=2_000_000, max_lapses=3, open=True)
+        times = {"guess": 1_000_000, "term": 2_000_000}
+        self.model = Model(**times, max_lapses=3, turns=self.turns, open=True)
         self.clock = 0
         self.requests: list[str] = []
 
@@ -174,13 +177,18 @@ class Lanes(RuleBasedStateMachine):
             assert not self.model.live(tenant)
 
 
-@pytest.mark.parametrize(("examples", "steps"), [(60, 15), (25, 60)])
-def test_the_scripts_do_what_the_model_says(closed: Lab, examples: int, steps: int) -> None:
+@pytest.mark.parametrize(
+    ("fairness", "examples", "steps"), [("seconds", 60, 15), ("seconds", 25, 60), ("turns", 25, 30)]
+)
+def test_the_scripts_do_what_the_model_says(
+    closed: Lab, settings: pytest.FixtureRequest, fairness: str, examples: int, steps: int
+) -> None:
     """Whatever happens in whatever order, Redis holds exactly what the plain model holds."""
-    Lanes.lab = closed
+    settings.FAIRIMPORT = {**settings.FAIRIMPORT, "FAIRNESS": fairness}
+    Lanes.lab, Lanes.turns = closed, fairness == "turns"
     run_state_machine_as_test(
         Lanes,
-        settings=settings(
+        settings=hypothesis_settings(
             max_examples=examples,
             stateful_step_count=steps,
             deadline=None,
