@@ -119,6 +119,7 @@ def _be_a_worker(
     try:
         os.setpgid(0, 0)
         die_with_parent(parent)
+        _let_go_of_pipes()
         output = os.open(log, os.O_WRONLY | os.O_APPEND)
         os.dup2(output, 1)
         os.dup2(output, 2)
@@ -132,3 +133,11 @@ def _be_a_worker(
         logging.getLogger("fairimport").exception("worker failed")
     finally:
         os._exit(status)
+
+
+def _let_go_of_pipes() -> None:
+    """The guard of a server waits for the end of one, which we must not hold open."""
+    for handle in os.listdir("/proc/self/fd"):
+        with contextlib.suppress(OSError):
+            if int(handle) > 2 and os.readlink(f"/proc/self/fd/{handle}").startswith("pipe:"):
+                os.close(int(handle))

@@ -9,7 +9,6 @@ import os
 import signal
 import time
 from contextlib import suppress
-from types import FrameType
 from typing import TYPE_CHECKING, Any, cast
 
 from django.db import close_old_connections, connections
@@ -106,12 +105,6 @@ class FairWorker(Loop, Settling, Worker):
         except OSError as error:
             if error.errno != errno.ESRCH:
                 raise
-
-    def request_force_stop(self, signum: int, frame: FrameType | None) -> None:
-        """The second signal: end the horse too. What it held is released, not failed."""
-        if self.claim is not None and self.horse_pid:
-            self.claim.returned()
-        super().request_force_stop(signum, frame)
 
     def _patience(self, deadline: float, limit: float | None) -> float:
         moments = [deadline] if limit is None else [deadline, limit]

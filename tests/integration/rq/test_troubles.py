@@ -189,13 +189,19 @@ def test_a_hanging_redis_ends_no_worker_and_runs_nothing_twice(
     assert (notes(), worker.alive()) == (["slept"], True)
 
 
-def test_commands_are_heard_again_after_their_connection_was_cut(
-    acme: LaneQueue, background: Any, redis: Redis
+@pytest.mark.parametrize("how", ["cut", "restart"])
+def test_commands_are_heard_again_after_their_connection_was_lost(
+    acme: LaneQueue, background: Any, redis: Redis, redis_server: RedisServer, how: str
 ) -> None:
     """The subscription that commands come over is made anew."""
     background(name="ann")
     until(lambda: redis.execute_command("PUBSUB", "NUMSUB", "rq:pubsub:ann")[1] == 1)
-    redis.execute_command("CLIENT", "KILL", "TYPE", "pubsub")
+    if how == "cut":
+        redis.execute_command("CLIENT", "KILL", "TYPE", "pubsub")
+    else:
+        redis_server.stop()
+        time.sleep(0.5)
+        redis_server.start(empty=True)
     job = acme.enqueue(jobs.wait_at_gate)
     until(lambda: redis.scard(jobs.RUNNING) == 1)
     until(lambda: redis.execute_command("PUBSUB", "NUMSUB", "rq:pubsub:ann")[1] == 1, 6)
