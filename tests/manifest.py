@@ -33,7 +33,7 @@ KEYS = {
     "expect": {"outcome", "header_row", "rows", "row_errors", "warnings", "good_rows", "bad_rows"}
     | {"error", "needs", "sheet"},
     "variant": {"options", "outcome", "header_row", "rows", "row_errors", "warnings"}
-    | {"good_rows", "bad_rows", "error", "needs", "sheet"},
+    | {"good_rows", "bad_rows", "error", "needs", "sheet", "note"},
     "column": {"header", "field", "label", "position", "type", "required", "unique"}
     | {"max_length", "max_digits", "decimal_places"},
     "row": {"row", "values"},
@@ -157,8 +157,7 @@ class Case:
         for variant in self.stated["variants"]:
             understand(variant, "variant")
             answer = {**self.stated["options"], **variant["options"]}
-            right = {"row_errors": [], **self._stated(variant)}
-            del right["options"]
+            right = {k: v for k, v in self._stated(variant).items() if k not in ("options", "note")}
             found += [f"{variant['options']}: {d}" for d in difference(right, self.observe(answer))]
         return found
 
