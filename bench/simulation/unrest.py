@@ -15,7 +15,7 @@ from fairimport.lanes.values import Limit
 if TYPE_CHECKING:
     from redis import Redis
 
-__all__ = ["LEASE", "LONGEST", "Change", "Push", "Step", "at_random", "play"]
+__all__ = ["LEASE", "LONGEST", "WIDEST", "Change", "Push", "Step", "at_random", "play"]
 
 LEASE = 2.0
 LONGEST = 5.0
