@@ -122,7 +122,8 @@ def test_a_worker_of_several_queues_wakes_up_for_each(
     """A push to the last one is seen within a fraction of a second, not of a time-out."""
     background(*several)
     took = []
-    for _ in range(4):  # each as the worker has just gone to sleep
+    for _ in range(4):
+        time.sleep(0.15)  # so that it has just gone to sleep
         began = time.monotonic()
         job = lane("acme", several[-1]).enqueue(jobs.note)
         until(lambda job=job: job.get_status() == JobStatus.FINISHED)
