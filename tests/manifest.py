@@ -125,16 +125,35 @@ class Case:
     """One file with what is right for it."""
 
     def __init__(self, stated: dict[str, Any], manifest: dict[str, Any], folder: Path) -> None:
-        understand(stated, "case")
         self.stated = stated
         self.manifest = manifest
         self.folder = folder
         self.vocabulary = manifest["vocabulary"]
+        self._understand()
         self.importer = importer_of(stated["columns"], self.vocabulary)
         self.noticed: list[str] = []
 
+    def _understand(self) -> None:
+        """Fail at once for anything that would be left unchecked."""
+        stated = self.stated
+        understand(stated, "case")
+        understand(stated["expect"], "expect")
+        check_words(stated["expect"], self.vocabulary)
+        for variant in stated["variants"]:
+            understand(variant, "variant")
+            check_words(variant, self.vocabulary)
+        for options in (stated["options"], *(v["options"] for v in stated["variants"])):
+            if strange := set(options) - set(self.vocabulary["options"]):
+                raise NotUnderstoodError(f"unknown options: {', '.join(sorted(strange))}")
+        if strange := set(stated["given"]) - set(self.vocabulary["given"]):
+            raise NotUnderstoodError(f"unknown in given: {', '.join(sorted(strange))}")
+
     def run(self) -> list[str]:
         """Observe the file, and again after each answer; say every difference to what is right."""
+        return self.differences(self.observations())
+
+    def observations(self) -> list[dict[str, Any]]:
+        """What our code finds in the file at first, and after each answer."""
         assume = self.manifest["assume"]
         changed = {
             "TIMEZONE": assume["timezone"],
@@ -145,30 +164,22 @@ class Case:
             "MAX_UNPACK_RATIO": assume["max_unpack_ratio_when_over_10_mib"],
             "MAX_UPLOAD_MIB": assume["max_upload_mib"],
         }
+        answers = [{}, *(variant["options"] for variant in self.stated["variants"])]
         with override_settings(FAIRIMPORT=changed):
             assert fairimport_settings.timezone == assume["timezone"]
             self.give()
-            return self._differences()
+            return [self.observe({**self.stated["options"], **answer}) for answer in answers]
 
-    def _differences(self) -> list[str]:
-        expect = self.stated["expect"]
-        understand(expect, "expect")
-        found = difference(self._stated(expect), self.observe(self.stated["options"]))
-        for variant in self.stated["variants"]:
-            understand(variant, "variant")
-            answer = {**self.stated["options"], **variant["options"]}
-            right = {k: v for k, v in self._stated(variant).items() if k not in ("options", "note")}
-            found += [f"{variant['options']}: {d}" for d in difference(right, self.observe(answer))]
+    def differences(self, observed: list[dict[str, Any]]) -> list[str]:
+        """Every difference between what is stated and what was observed."""
+        found = difference(self.stated["expect"], observed[0])
+        for variant, after in zip(self.stated["variants"], observed[1:], strict=True):
+            right = {k: v for k, v in variant.items() if k not in ("options", "note")}
+            found += [f"{variant['options']}: {said}" for said in difference(right, after)]
         return found
-
-    def _stated(self, stated: dict[str, Any]) -> dict[str, Any]:
-        check_words(stated, self.vocabulary)
-        return stated
 
     def observe(self, options: dict[str, Any]) -> dict[str, Any]:
         """What our code finds in the file, in the manifest's words."""
-        if strange := set(options) - set(self.vocabulary["options"]):
-            raise NotUnderstoodError(f"unknown options: {', '.join(sorted(strange))}")
         path = self.folder / self.stated["file"]
         refused = self._receive(path)
         if refused:
@@ -206,8 +217,6 @@ class Case:
     def give(self) -> None:
         """Put into the database what was there before."""
         given = self.stated["given"]
-        if strange := set(given) - set(self.vocabulary["given"]):
-            raise NotUnderstoodError(f"unknown in given: {', '.join(sorted(strange))}")
         for code in given.get("existing_codes", []):
             Article.objects.create(tenant=TENANT, code=code)
         for name in given.get("suppliers", []):
