@@ -13,7 +13,6 @@ import re
 from collections.abc import Callable, Iterable
 from typing import Protocol, TypeAlias
 
-from fairimport.errors import FileRefused
 from fairimport.sheets.safexml import Handler, SafeParser
 
 __all__ = ["Lift", "LiftingParser", "Odd", "characters", "parse_lifting"]
@@ -60,15 +59,19 @@ class LiftingParser:
         """Parse the next piece of the document."""
         if self._lifting is None:
             self._lifting = _is_utf8(chunk)
-        if self._lifting and chunk.translate(None, _FORBIDDEN) != chunk:
+        if self._lifting and (chunk.translate(None, _FORBIDDEN) != chunk or b"]]>" in chunk):
             self._give_up()
         if not self._lifting:
             self._parser.feed(chunk)
             return
+        pending = self._decoder.getstate()[0]
         try:
             text = self._held + self._decoder.decode(chunk)
-        except UnicodeDecodeError as error:
-            raise FileRefused("damaged_file", reason="xml") from error
+        except UnicodeDecodeError:
+            self._decoder.reset()
+            self._give_up()
+            self._parser.feed(pending + chunk)
+            return
         self._held = ""
         self._work(text)
 

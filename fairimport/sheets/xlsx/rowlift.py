@@ -17,9 +17,10 @@ __all__ = ["RowLift"]
 _BATCH = 1000
 _WIDEST = 256
 _NARROWEST = 4
-_ATTRIBUTE = r'\s[\w:]+="[^"<&]*"'
+_ATTRIBUTE = r'\s(?:x14ac:)?\w+="[^"<&]*"'
 _CELL_ATTRIBUTES = re.compile(r'(?:\s(?:s="([0-9]{1,9})"|t="(\w+)"|[cv]m="[0-9]+"|ph="[01]"))*')
 _ROW_ATTRIBUTES = re.compile(rf"(?:{_ATTRIBUTE})*")
+_NAME = re.compile(r'\s([\w:]+)="')
 _HIDDEN = re.compile(r'\shidden="(?:1|true)"')
 _INLINE = re.compile(r'<is><t(?: xml:space="preserve")?(?:/>|>([^<]*)</t>)</is>')
 _FORMULA = re.compile(rf"<f(?:{_ATTRIBUTE})*(?:/>|>([^<]*)</f>)(?:(<v>)([^<]*)</v>|(<v ?/>))?")
@@ -90,7 +91,8 @@ class RowLift:
     def _is_hidden(self, attributes: str) -> bool:
         known = self._hidden.get(attributes)
         if known is None:
-            if not _ROW_ATTRIBUTES.fullmatch(attributes):
+            names = _NAME.findall(attributes)
+            if not _ROW_ATTRIBUTES.fullmatch(attributes) or len(names) != len(set(names)):
                 raise Odd
             known = self._hidden[attributes] = bool(_HIDDEN.search(attributes))
         return known

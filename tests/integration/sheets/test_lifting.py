@@ -47,7 +47,7 @@ CONTENT = [
     "<c{r}{s}><v>1<!-- x -->2</v></c>",
 ]
 NUMBERS = ["0", "7", "-3.5", "1E+3", "45351", "9007199254740993", "0.1", "423.0", "99999999"]
-ROWS = ["", ' spans="1:3"', ' hidden="1"', ' ht="12.8" hidden="false" x14:y="0.2"']
+ROWS = ["", ' spans="1:3"', ' hidden="1"', ' ht="12.8" hidden="false" x14ac:dyDescent="0.2"']
 BAD = [
     '<c r="A{row}" t="s"><v>77</v></c>',
     "<c r='A{row}'><v>&nope;</v></c>",
@@ -96,7 +96,7 @@ def document(seed: int) -> bytes:
     gap = chance.choice(["", "", "\n  ", "<!-- <row r='5'> -->"])
     body = gap.join(lines)
     tail = '<mergeCells><mergeCell ref="A1:B2"/></mergeCells>'
-    spaces = f'xmlns="{MAIN}" xmlns:x14="urn:x"'
+    spaces = f'xmlns="{MAIN}" xmlns:x14ac="urn:x"'
     return f"<worksheet {spaces}><sheetData>{body}</sheetData>{tail}</worksheet>".encode()
 
 
