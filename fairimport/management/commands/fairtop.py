@@ -15,6 +15,7 @@ from rich.table import Table
 
 from fairimport.conf import settings
 from fairimport.lanes import LaneState, Snapshot, get_lanes
+from fairimport.management.arguments import queue_name
 
 REFRESH = 1.0  # seconds
 
@@ -42,7 +43,9 @@ class Command(BaseCommand):
         """Once or live, for people or machines."""
         parser.add_argument("--once", action="store_true", help="print once and end")
         parser.add_argument("--json", action="store_true", help="one JSON object; implies --once")
-        parser.add_argument("--queue", help="the queue (default: FAIRIMPORT['QUEUE'])")
+        parser.add_argument(
+            "--queue", type=queue_name, help="the queue (default: FAIRIMPORT['QUEUE'])"
+        )
         parser.add_argument("--top", type=int, default=50, help="most tenants (default: 50)")
 
     def handle(self, *args: Any, **options: Any) -> None:

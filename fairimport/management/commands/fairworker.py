@@ -14,6 +14,7 @@ from fairimport.connections import limit_waits
 from fairimport.lanes.queue import LaneQueue
 from fairimport.lanes.supervisor import Supervisor
 from fairimport.lanes.worker import FairSimpleWorker, FairWorker
+from fairimport.management.arguments import queue_name
 
 LEVELS = {0: "WARNING", 1: "INFO", 2: "DEBUG", 3: "DEBUG"}
 
@@ -25,7 +26,9 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Queues and how to work on them."""
-        parser.add_argument("queues", nargs="*", help="queues, the most important one first")
+        parser.add_argument(
+            "queues", nargs="*", type=queue_name, help="queues, the most important one first"
+        )
         parser.add_argument("--workers", type=int, default=1, help="worker processes (default: 1)")
         parser.add_argument("--burst", action="store_true", help="end when nothing is left to do")
         parser.add_argument("--simple", action="store_true", help="run jobs without forking")

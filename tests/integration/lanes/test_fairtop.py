@@ -68,6 +68,13 @@ def test_the_table_is_for_people(lanes: Lanes, lab: Lab) -> None:
     assert "1 of 2" in printed
 
 
+@pytest.mark.parametrize("command", [["fairtop", "--queue", "nope"], ["fairworker", "nope"]])
+def test_an_unknown_queue_is_one_sentence(command: list[str]) -> None:
+    """It names those that there are."""
+    with pytest.raises(CommandError, match="RQ_QUEUES has no 'nope'; it has: imports"):
+        call_command(*command)
+
+
 def test_a_silent_redis_is_one_sentence(redis_server: RedisServer) -> None:
     """No traceback."""
     redis_server.stop()
