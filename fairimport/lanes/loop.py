@@ -28,6 +28,7 @@ from fairimport.lanes.job import LaneJob, claim_of
 from fairimport.lanes.queue import LaneQueue
 
 if TYPE_CHECKING:
+    from redis import Redis
     from redis.client import Pipeline
 
 __all__ = ["Loop"]
@@ -222,6 +223,12 @@ class Loop(BaseWorker):
             for queue in self.queues:
                 queue.lanes.settle(claim.lease_id, "released")
         self.claim = None
+
+    def _beat(self, connection: Redis) -> None:
+        """Show over a renewal's connection that we live."""
+        with connection.pipeline(transaction=False) as pipeline:
+            self.heartbeat(pipeline=pipeline)
+            pipeline.execute()
 
     def _forget(self) -> None:
         for queue in self.queues:

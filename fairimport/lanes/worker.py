@@ -26,7 +26,6 @@ from fairimport.lanes.renewal import Renewal, RenewalThread
 from fairimport.lanes.settling import Settling
 
 if TYPE_CHECKING:
-    from redis import Redis
     from rq.executions import Execution
     from rq.job import Job
     from rq.queue import Queue
@@ -137,11 +136,6 @@ class FairWorker(Loop, Settling, Worker):
             why = f"Work-horse terminated unexpectedly; waitpid returned {end[1]}"
             self.handle_job_failure(job, queue=queue, exc_string=why, execution=execution)
 
-    def _beat(self, connection: Redis) -> None:
-        with connection.pipeline(transaction=False) as pipeline:
-            self.heartbeat(pipeline=pipeline)
-            pipeline.execute()
-
 
 class FairSimpleWorker(Loop, Settling, SimpleWorker):
     """Works lanes in its own process; a thread keeps the lease. A job that dies takes it along."""
@@ -162,6 +156,6 @@ class FairSimpleWorker(Loop, Settling, SimpleWorker):
 
     def _keep(self) -> RenewalThread:
         if self._keeper is None:
-            self._keeper = RenewalThread(Renewal(self.name, lambda connection: None))
+            self._keeper = RenewalThread(Renewal(self.name, self._beat))
             self._keeper.start()
         return self._keeper

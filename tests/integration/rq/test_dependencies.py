@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Callable
 from typing import Any
 
 import django_rq
 import pytest
 from redis import Redis
-from rq import Queue
+from rq import Queue, SimpleWorker
 from rq.job import Dependency, JobStatus
 from rq.serializers import JSONSerializer
 
@@ -98,6 +99,49 @@ def test_a_job_enqueued_within_a_job_inherits_its_tenant(
     assert notes() == ["child"]
     assert {redis.hget(f"rq:job:{job}", "tenant") for job in ended} == {b"acme"}
     assert len(ended) == 2
+
+
+@pytest.fixture
+def stock(settings: Any, redis: Redis) -> Callable[[], Any]:
+    """Another queue, with pickles and RQ's own worker: work until nothing is left there."""
+    settings.RQ_QUEUES = {**settings.RQ_QUEUES, "default": settings.RQ_QUEUES["imports"]}
+    before = {signum: signal.getsignal(signum) for signum in (signal.SIGINT, signal.SIGTERM)}
+
+    def work_there() -> None:
+        queue = django_rq.get_queue("default")
+        SimpleWorker([queue], connection=redis).work(burst=True, logging_level="ERROR")
+        for signum, handler in before.items():
+            signal.signal(signum, handler)
+
+    return work_there
+
+
+def test_a_parent_on_a_stock_queue_lets_its_dependents_go(
+    acme: LaneQueue, work: Work, notes: Notes, stock: Callable[[], Any], redis: Redis
+) -> None:
+    """RQ's worker pushes the child with RQ's class; it is on its tenant's lane, unharmed."""
+    parent = django_rq.get_queue("default").enqueue(jobs.note, "parent")
+    child = acme.enqueue(jobs.note, "child", depends_on=parent, meta={"colour": "red"})
+    stock()
+    assert (notes(), acme.count) == (["parent"], 1)
+    work()
+    child.refresh()
+    assert (notes(), child.meta) == (["parent", "child"], {"colour": "red"})
+    assert tenant_of(child, redis) == "acme"
+
+
+def test_a_dependent_on_a_stock_queue_goes_there(
+    acme: LaneQueue, work: Work, notes: Notes, stock: Callable[[], Any]
+) -> None:
+    """A fair worker that ends the parent pushes the child to its own queue, as it was."""
+    parent = acme.enqueue(jobs.note, "parent")
+    queue = django_rq.get_queue("default")
+    child = queue.enqueue(jobs.note, "child", depends_on=parent.id, meta={"colour": "red"})
+    work()
+    assert (notes(), queue.job_ids, acme.count) == (["parent"], [child.id], 0)
+    stock()
+    child.refresh()
+    assert (notes(), child.meta) == (["parent", "child"], {"colour": "red"})
 
 
 def test_a_failed_parent_keeps_its_dependents_waiting(acme: LaneQueue, work: Work) -> None:

@@ -219,6 +219,20 @@ def test_a_worker_registers_again_when_redis_has_forgotten_it(
     until(lambda: job.get_status() == JobStatus.FINISHED, 5)
 
 
+@pytest.mark.parametrize("kind", [FairSimpleWorker, FairWorker])
+def test_a_busy_worker_stays_registered(
+    acme: LaneQueue, background: Any, redis: Redis, open_gate: Any, kind: type[FairWorker]
+) -> None:
+    """However long its job takes, its record is there: each renewal shows a sign of life."""
+    background(name="ann", kind=kind)
+    acme.enqueue(jobs.wait_at_gate)
+    until(lambda: redis.scard(jobs.RUNNING) == 1)
+    redis.delete("rq:worker:ann")  # as if its time to live was over
+    until(lambda: redis.hget("rq:worker:ann", "state") == b"busy", 3)
+    assert redis.ttl("rq:worker:ann") > 60
+    open_gate()
+
+
 def test_a_name_can_be_used_again_at_once(acme: LaneQueue, background: Any, redis: Redis) -> None:
     """A worker that was killed is no hindrance for its successor of the same name."""
     first = background(name="pod-0")
