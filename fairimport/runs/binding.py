@@ -15,6 +15,7 @@ from fairimport.runs.mapping import ambiguous_positions, guess, header_names, su
 from fairimport.runs.orders import MIXED, order_of
 from fairimport.sheets import SheetRow, Survey
 from fairimport.sheets.cells import Cell
+from fairimport.sheets.own_files import own_columns
 from fairimport.sheets.values import Spec
 
 __all__ = [
@@ -68,9 +69,8 @@ class Binding:
         seen = {c.position for c in survey.columns if not (c.hidden and options.get("skip_hidden"))}
         self.mapping = {f: p for f, p in mapping.items() if f in known and p in seen}
         self.missing = [c for c in self.columns if c.required and c.name not in self.mapping]
-        self.unmapped = [
-            c.position for c in survey.columns if c.position not in self.mapping.values()
-        ]
+        taken = {*self.mapping.values(), *_our_positions(survey)}
+        self.unmapped = [c.position for c in survey.columns if c.position not in taken]
         self._survey = survey
         self._options = options
         self._orders = dict(self._date_orders())
@@ -162,6 +162,11 @@ class Binding:
             if order and order != MIXED and facts and facts.dates.either:
                 settled.append(order)
         return list(dict.fromkeys(settled))
+
+
+def _our_positions(survey: Survey) -> tuple[int, ...]:
+    ours = own_columns(survey)
+    return (ours.number, ours.reasons) if ours else ()
 
 
 def bind(

@@ -20,6 +20,7 @@ from fairimport.runs.reasons import (
 from fairimport.runs.refs import RefIndex
 from fairimport.sheets import Problem, SheetRow, Survey
 from fairimport.sheets.cells import Cell
+from fairimport.sheets.own_files import own_columns
 from fairimport.sheets.portable import as_text
 from fairimport.sheets.values import CellRejected, Spec, ValueOptions, convert, typed
 
@@ -50,6 +51,7 @@ class RowCleaner:
             if bound.name in mapping
         ]
         self._by_position = {column.position: column for column in self._columns}
+        self._ours = own_columns(survey)
         self._key = [c for c in self._columns if c.bound.column.key]
         self._unique = [c for c in self._columns if c.bound.column.unique]
 
@@ -76,7 +78,12 @@ class RowCleaner:
         key = f"{getattr(self._run, 'pk', None)}:{row.number}"
         return Row(values, number=row.number, key=key, missing=self._missing)
 
+    def _theirs(self, row: SheetRow) -> SheetRow:
+        """The row as the customer wrote it, when the file is one of failed rows that we made."""
+        return self._ours.restored(row) if self._ours else row
+
     def _clean(self, row: SheetRow) -> tuple[dict[str, Any], list[Reason]]:
+        row = self._theirs(row)
         values: dict[str, Any] = dict.fromkeys(self._names)
         reasons = [self._problem(problem) for problem in row.problems if self._concerns(problem)]
         blamed = {found.field for found in reasons}
@@ -134,6 +141,7 @@ class RowCleaner:
 
     def keys(self, row: SheetRow) -> dict[str, Any]:
         """The values that may occur once in a file, by field; see `Binding.keys`."""
+        row = self._theirs(row)
         found = {c.bound.name: self._key_value(c, row) for c in self._unique}
         if self._key:
             parts = [self._key_value(column, row) for column in self._key]

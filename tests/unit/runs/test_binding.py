@@ -11,6 +11,7 @@ from fairimport.runs.binding import DuplicateFinder, bind, guess, header_names, 
 from fairimport.runs.preview import Trial
 from fairimport.sheets import ColumnFacts, Problem, SheetRow, Survey, normal_form
 from fairimport.sheets.cells import letter
+from fairimport.sheets.own_files import own_headers
 from fairimport.sheets.survey import DateEvidence
 
 
@@ -358,3 +359,15 @@ def test_cells_of_workbooks_are_written_as_the_run_reads_them():
     assert binding.as_text(1, 12.5) == "12.5"
     assert binding.as_text(3, 45382) == "2024-03-31"
     assert binding.as_text(4, 45382) == "45382"
+
+
+def test_our_own_files_may_be_uploaded_as_new_ones():
+    """Our two columns are not the customer's, and in csv our apostrophes are taken off."""
+    headers = [*HEADERS[:2], *own_headers()]
+    binding = bound(headers)
+    assert list(binding.unmapped) == []
+    line = SheetRow(2, ("'=A", "'-5", 7, "Amount: no number"))
+    row = binding.clean(line)
+    assert (row["number"], str(row["amount"])) == ("=A", "-5.00")
+    assert binding.keys(line) == {"number": "=A"}
+    assert codes(bound(HEADERS[:2]).clean(line)) == [("amount", "invalid_decimal")]
