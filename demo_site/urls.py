@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.contrib import admin
 from django.contrib.auth.views import LogoutView
 from django.urls import include, path
+from django.views.generic import RedirectView
 
 from demo_site import views
 
@@ -17,4 +18,5 @@ urlpatterns = [
     path("imports/", include("fairimport.urls")),
     path("admin/rq/", include("django_rq.urls")),
     path("admin/", admin.site.urls),
+    path("favicon.ico", RedirectView.as_view(url="/static/demo/icon.svg")),
 ]

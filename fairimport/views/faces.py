@@ -91,6 +91,11 @@ class PageFace:
         return self.every > 0
 
     @property
+    def reload(self) -> int:
+        """Seconds after which a page without scripts reloads itself."""
+        return 3 if self.every == 1 else 10
+
+    @property
     def template(self) -> str:
         return f"fairimport/states/{self.state}.html"
 

@@ -68,26 +68,28 @@
     if (event.persisted) location.reload();
   });
 
-  /* Choosing a file: drop it anywhere on the field, see its name and size, know at once if it is too large. */
-  for (const zone of document.querySelectorAll(".fi-drop")) {
-    const input = zone.querySelector("input[type=file]");
-    for (const type of ["dragenter", "dragover"]) {
-      zone.addEventListener(type, (event) => {
-        event.preventDefault();
-        zone.classList.add("is-over");
-      });
-    }
-    for (const type of ["dragleave", "drop"]) {
-      zone.addEventListener(type, () => zone.classList.remove("is-over"));
-    }
-    zone.addEventListener("drop", (event) => {
+  /* Choosing a file: drop it on the field, see its size, know at once if it is too large. Heard on
+     the document, because the field may come into the page later. */
+  const zoneOf = (event) => event.target.closest?.(".fi-drop");
+
+  for (const type of ["dragenter", "dragover", "dragleave", "drop"]) {
+    document.addEventListener(type, (event) => {
+      const zone = zoneOf(event);
+      if (!zone) return;
       event.preventDefault();
-      if (!event.dataTransfer.files.length) return;
-      input.files = event.dataTransfer.files;
-      input.dispatchEvent(new Event("change", { bubbles: true }));
+      zone.classList.toggle("is-over", type === "dragenter" || type === "dragover");
+      if (type === "drop" && event.dataTransfer.files.length) {
+        const input = zone.querySelector("input[type=file]");
+        input.files = event.dataTransfer.files;
+        input.dispatchEvent(new Event("change", { bubbles: true }));
+      }
     });
-    input.addEventListener("change", () => chosen(zone, input));
   }
+
+  document.addEventListener("change", (event) => {
+    if (event.target.matches(".fi-drop input[type=file]")) chosen(zoneOf(event), event.target);
+    else if (event.target.dataset?.samples) showSamples(event.target);
+  });
 
   function chosen(zone, input) {
     const file = input.files[0];
@@ -105,19 +107,13 @@
   }
 
   /* Mapping: another column was chosen, so show what is in it. */
-  const samples = document.getElementById("fi-samples");
-  if (samples) {
-    const columns = JSON.parse(samples.textContent);
-    document.addEventListener("change", (event) => {
-      const shown = document.getElementById(event.target.dataset?.samples ?? "");
-      if (!shown) return;
-      shown.replaceChildren(
-        ...(columns[event.target.value] ?? []).map((text) => {
-          const span = document.createElement("span");
-          span.textContent = text;
-          return span;
-        }),
-      );
+  function showSamples(select) {
+    const columns = JSON.parse(document.getElementById("fi-samples").textContent);
+    const spans = (columns[select.value] ?? []).map((text) => {
+      const span = document.createElement("span");
+      span.textContent = text;
+      return span;
     });
+    document.getElementById(select.dataset.samples).replaceChildren(...spans);
   }
 })();
