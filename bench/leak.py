@@ -24,7 +24,7 @@ from bench.report import Report
 from fairimport.lanes import Lanes, Limit, get_lanes, hooks
 from fairimport.lanes.lanes import Claimed
 
-CAP, LEASE, TURN = 1, 1.0, 0.8
+CAP, LEASE, TURN = 1, 1.5, 1.5
 TENANTS = [f"tenant-{number:02d}" for number in range(20)]
 
 
@@ -33,7 +33,7 @@ def main(arguments: list[str]) -> Report:
     parser = argparse.ArgumentParser(prog="python -m bench leak")
     parser.add_argument("--rounds", type=int, default=1000)
     parser.add_argument("--workers", type=int, default=22)
-    parser.add_argument("--pause", type=float, default=0.15, help="seconds between two faults")
+    parser.add_argument("--pause", type=float, default=0.2, help="seconds between two faults")
     parser.add_argument("--seed", type=int, default=1)
     chosen = parser.parse_args(arguments)
     report = Report("leak", {**vars(chosen), "tenants": len(TENANTS), "cap": CAP, "lease_s": LEASE})
@@ -61,7 +61,7 @@ def _measure(report: Report, client: Redis, chosen: argparse.Namespace) -> None:
             until = time.monotonic() + chosen.pause
             while time.monotonic() < until:
                 watch.look()
-                time.sleep(0.02)
+                time.sleep(0.05)
     finally:
         herd.end()
     seen = lanes.snapshot(TENANTS)

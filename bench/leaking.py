@@ -15,6 +15,7 @@ from redis import Redis
 from rq import get_current_job
 
 from fairimport.lanes import LaneQueue, Yield, current_claim, lane
+from fairimport.lanes.children import die_with_parent
 
 __all__ = ["Herd", "Watch", "fill", "turn"]
 
@@ -30,7 +31,7 @@ def turn(seconds: float) -> Yield:
     job.connection.sadd(key, os.getpid())
     until = time.monotonic() + seconds
     while time.monotonic() < until and not claim.should_stop():
-        time.sleep(0.01)
+        time.sleep(0.05)
     job.connection.srem(key, os.getpid())
     return Yield()
 
@@ -148,11 +149,13 @@ def _send(pid: int, number: signal.Signals) -> None:
 
 
 def _start() -> int:
+    from fairimport.lanes.worker import FairWorker
+
+    here = os.getpid()
     pid = os.fork()
     if pid:
         return pid
-    from fairimport.lanes.worker import FairWorker
-
+    die_with_parent(here)
     null = os.open(os.devnull, os.O_WRONLY)
     for stream in (1, 2):
         os.dup2(null, stream)
