@@ -134,7 +134,7 @@ class LiftingParser:
 def _is_utf8(start: bytes) -> bool:
     if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) or b"\0" in start[:4]:
         return False
-    declared = _DECLARED.match(start.removeprefix(codecs.BOM_UTF8)[:200])
+    declared = _DECLARED.match(start.removeprefix(codecs.BOM_UTF8)[:4096])
     return declared is None or declared[1].lower() in (b"utf-8", b"utf8")
 
 

@@ -335,3 +335,21 @@ def test_shared_strings_that_nobody_uses_cost_memory_only_once(tmp_path):
     )
     limits = Limits(reader_memory_mib=256)
     assert read(path, filename="b.xlsx", limits=limits).row_count == 1
+
+
+@pytest.mark.parametrize("encoding", ["rot13", "no-such", "utf-7", "zlib", "x" * 500])
+def test_an_encoding_that_xml_does_not_know_is_damage(tmp_path, encoding):
+    """Found by fuzzing: expat asks Python for a codec of this name."""
+    xml = f'<?xml version="1.0" encoding="{encoding}"?>' + sheet_xml(ONE.replace("A-1", "\u00e9"))
+    path = xlsx(tmp_path / "b.xlsx", "", parts={"xl/worksheets/sheet1.xml": xml})
+    assert refusal(path) == "damaged_file"
+
+
+def test_filling_one_range_over_the_sheet_ends_in_time(tmp_path):
+    """Found by fuzzing: rows that only exist inside a range were surveyed one by one."""
+    after = '<mergeCells><mergeCell ref="A2:XFD1048576"/></mergeCells>'
+    path = xlsx(tmp_path / "b.xlsx", sheet_xml(ONE, after=after))
+    options = ReadOptions(fill_merged=True, headers=tuple(HEAD))
+    limits = Limits(max_rows=2000, reader_cpu_s=10)
+    with pytest.raises(FileRefused, match="too_many_rows"):
+        read(path, filename="b.xlsx", options=options, limits=limits)

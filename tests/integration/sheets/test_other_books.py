@@ -196,6 +196,9 @@ def test_xlsb_counts_from_1904_too(tmp_path):
         (xlsb_row(1) + xlsb_cell(6, 0, struct.pack("<I", 2**31)), "damaged_file"),
         (xlsb_row(1) + xlsb_cell(6, 16383, wide("x")), "too_many_columns"),
         (xlsb_row(2_000_000) + xlsb_cell(6, 0, wide("x")), "too_many_rows"),
+        (record(0, b"\0"), "damaged_file"),
+        (xlsb_row(1) + record(7, b"\0\0\0\0"), "damaged_file"),
+        (record(176, b"\0"), "damaged_file"),
         (b"", "empty_file"),
     ],
 )
