@@ -3,8 +3,10 @@
 -- ARGV[2] most leases of this call
 -- RETURN  {"reaped", {{job, tenant, "back" or "given_up"}, ...}}
 -- COST    O(lapsed leases)
+--         Workers that were not seen for a day are forgotten.
 local now = clock()
 local most = tonumber(ARGV[2])
 
 forget(most)
+call("ZREMRANGEBYSCORE", WORKERS, "-inf", now - 86400000000)
 return { "reaped", reap(now, most) }

@@ -382,6 +382,16 @@ def test_eight_processes_reap_each_lease_once(lab: Lab, redis_server: RedisServe
     assert lab.lanes.snapshot().lapses == 100
 
 
+def test_workers_that_are_long_gone_are_forgotten(lab: Lab) -> None:
+    """A day after its last sign; workers that were killed said no goodbye."""
+    lab.lanes.claim("old")
+    lab.sleep(10)
+    lab.lanes.claim("young")
+    lab.sleep(86_395)
+    lab.lanes.reap()
+    assert lab.redis.zrange(lab.lanes.keys.workers, 0, -1) == [b"young"]
+
+
 # -- limits ----------------------------------------------------------------------------------
 
 
