@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from django.db import transaction
-from django.db.models import Max
+from django.db.models import F, Max
 from django.db.models.functions import Coalesce, Now
 
 from fairimport.conf import settings
@@ -125,16 +125,18 @@ def _drop_own(run: ImportRun, ticket: str) -> None:
 
 
 def fenced(held: Held) -> Chunk:
-    """The held chunk, locked and fresh, with its run; `LeaseLost` when somebody else took it.
+    """The held chunk, locked and fresh; `LeaseLost` when somebody else took it.
 
-    Call it first in the transaction that writes rows: until its end nobody can take the chunk.
+    Call it first in the transaction that writes rows: until its end nobody can take the chunk. Its
+    `run_state` is that of the run now; its `run` is as it was when the chunk was taken.
     """
-    mine = Chunk.objects.filter(pk=held.chunk.pk, token=held.token).select_related("run")
-    lock = mine.defer("payload").select_for_update(no_key=True, of=("self",))
-    locked: Chunk | None = lock.first()
+    mine = Chunk.objects.filter(pk=held.chunk.pk, token=held.token)
+    mine = mine.defer("payload").annotate(run_state=F("run__state")).order_by()
+    locked: Chunk | None = mine.select_for_update(no_key=True, of=("self",)).first()
     if locked is None:
         log.warning("chunk.fence_rejected chunk=%s token=%d", held.chunk, held.token)
         raise LeaseLost(f"chunk {held.chunk} was given to somebody else")
+    locked.run = held.chunk.run
     return locked
 
 

@@ -175,7 +175,7 @@ class _Slice:
         while items:
             with transaction.atomic():
                 chunk = claiming.fenced(held)
-                self.stopped = chunk.run.state != held.state
+                self.stopped = chunk.run_state != held.state  # type: ignore[attr-defined]
                 chunk.deaths, chunk.died_at = held.chunk.deaths, held.chunk.died_at
                 part = self._save(held, items)
                 seconds = time.monotonic() - self.stamp
