@@ -49,6 +49,8 @@ class Settings:
     """Days that files and rejected rows of an ended import are kept."""
     max_upload_mib: int = 100
     """Largest accepted upload, in MiB."""
+    uploads_per_minute: int = 30
+    """Most uploads of one person within a minute; 0 sets no limit."""
     max_unpacked_mib: int = 512
     """Largest size of a workbook once unpacked, in MiB."""
     max_unpack_ratio: int = 100

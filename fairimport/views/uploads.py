@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
+from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.csrf import csrf_exempt, csrf_protect
@@ -23,6 +25,8 @@ from fairimport.wording import refusal
 
 __all__ = ["corrected", "upload"]
 
+MINUTE = 60
+
 
 @csrf_exempt  # checked in `new_import`, after the limit was put before the body is read
 @never_cache
@@ -30,10 +34,28 @@ __all__ = ["corrected", "upload"]
 @require_http_methods(["GET", "HEAD", "POST"])
 def upload(request: HttpRequest, tenant: str) -> HttpResponseBase:
     """The form for a new import."""
+    if request.method == "POST" and too_many(request, tenant):
+        return slow_down(request)
     if request.method == "POST":
         limit_uploads(request)
         return new_import(request, tenant)
     return show(request, UploadForm(initial={"importer": request.GET.get("importer")}))
+
+
+def too_many(request: HttpRequest, tenant: str) -> bool:
+    """Whether this person has uploaded as much within a minute as anybody may."""
+    lately = timezone.now() - timedelta(seconds=MINUTE)
+    mine = ImportRun.objects.for_tenant(tenant).filter(created_by=signed_in(request).pk)
+    most: int = settings.uploads_per_minute
+    return 0 < most <= mine.filter(created_at__gt=lately).count()
+
+
+def slow_down(request: HttpRequest) -> HttpResponse:
+    """Answer before the file is read; what was chosen has to be chosen again."""
+    messages.error(request, _("That were many files within a minute. Wait a minute and go on."))
+    answer = show(request, UploadForm(), status=429)
+    answer.headers["Retry-After"] = str(MINUTE)
+    return answer
 
 
 @csrf_protect

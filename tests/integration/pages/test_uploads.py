@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import io
 import uuid
+from datetime import timedelta
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
+from django.utils import timezone
 
 from fairimport.models import ImportRun
 from fairimport.runs import correcting
@@ -121,6 +123,25 @@ def test_a_cut_off_body_leaves_nothing(acme):
     answer = acme.generic("POST", NEW, body, content_type="multipart/form-data; boundary=b")
     assert answer.status_code in (400, 422)
     assert not ImportRun.objects.exists()
+
+
+def test_a_flood_of_uploads_is_slowed_down(acme, sign_in, settings):
+    """429 for the one who floods, until the minute is over; nobody else notices."""
+    settings.FAIRIMPORT = {**settings.FAIRIMPORT, "UPLOADS_PER_MINUTE": 2}
+    for _ in range(2):
+        assert acme.post(NEW, form()).status_code == 302
+    answer = acme.post(NEW, form())
+    assert (answer.status_code, answer.headers["Retry-After"]) == (429, "60")
+    assert "Wait a minute and go on." in answer.content.decode()
+    assert sign_in("amy", "acme").post(NEW, form()).status_code == 302
+    ImportRun.objects.update(created_at=timezone.now() - timedelta(minutes=2))
+    assert acme.post(NEW, form()).status_code == 302
+
+
+def test_the_flood_limit_can_be_taken_away(acme, settings):
+    """0 sets none."""
+    settings.FAIRIMPORT = {**settings.FAIRIMPORT, "UPLOADS_PER_MINUTE": 0}
+    assert [acme.post(NEW, form()).status_code for _ in range(3)] == [302] * 3
 
 
 @pytest.mark.parametrize(
