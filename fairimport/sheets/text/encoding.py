@@ -6,6 +6,7 @@ import codecs
 import re
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
 from fairimport.errors import FileRefused
 from fairimport.sheets.limits import MIB
@@ -34,6 +35,9 @@ def _mark(error: UnicodeError) -> tuple[str, int]:
 codecs.register_error(MARKED, _mark)
 
 _SAMPLE = 64 * 1024
+_CONTEXT = 1024
+"""Bytes before the first that is not UTF-8 that are looked at, too."""
+_JUDGED = 4 * MIB
 _OFFERED = ("cp1252", "cp1250", "cp1251", "gb18030", "cp932", "big5", "cp949", "iso8859-15")
 _ALLOWED = re.compile(
     r"utf-(?:8|16|32)(?:-sig|-le|-be)?|cp\d+|iso8859-\d+|latin-?\d|shift_jis\w*|euc_\w+"
@@ -135,11 +139,11 @@ def _first_bad_byte(path: Path) -> int | None:
 def _other(path: Path, bad: int) -> Encoding:
     """Guess at an older encoding around the first byte that is not UTF-8."""
     with path.open("rb") as file:
-        before = _lines(file.read(bad))
-        file.seek(max(bad - _SAMPLE, 0))
-        around = file.read(4 * _SAMPLE)
+        before = _count_lines(file, bad)
+        file.seek(max(bad - _CONTEXT, 0))
+        around = file.read(_JUDGED)
     # Whole lines only, so that no character is cut in half.
-    around = around[around.find(b"\n") + 1 if bad > _SAMPLE else 0 :]
+    around = around[around.find(b"\n") + 1 if bad > _CONTEXT else 0 :]
     western = _looks_western(around)
     choices = _choices(around, western=western)
     return Encoding(
@@ -151,8 +155,15 @@ def _other(path: Path, bad: int) -> Encoding:
     )
 
 
-def _lines(before: bytes) -> int:
-    return before.replace(b"\r\n", b"\n").replace(b"\r", b"\n").count(b"\n") + 1
+def _count_lines(file: IO[bytes], end: int) -> int:
+    """Return the number of the line in which the byte at this offset stands."""
+    lines, last = 1, b""
+    while end > 0 and (chunk := file.read(min(end, MIB))):
+        end -= len(chunk)
+        lines += chunk.count(b"\n") + chunk.count(b"\r") - chunk.count(b"\r\n")
+        lines -= last == b"\r" and chunk[:1] == b"\n"
+        last = chunk[-1:]
+    return lines
 
 
 _LETTERS = "A-Za-z\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u00ff\u0152\u0153"

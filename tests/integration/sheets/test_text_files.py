@@ -99,6 +99,17 @@ def test_utf_8_with_other_bytes_is_asked_with_the_line(read):
     assert (found.needs, found.bad_line) == (("encoding",), 3)
 
 
+@pytest.mark.parametrize("end", ["\r\n", "\n", "\r"])
+def test_a_late_byte_is_found_and_named(read, end):
+    """Far into a large file, whatever ends its lines."""
+    lines = ["Code,Name,Qty", *(f"A-{n},plain item,{n}" for n in range(2, 150_000))]
+    content = end.join(lines).encode() + end.encode()
+    found, _ = read(content + "A-0,Лампа настольная,1".encode("cp1251"))
+    assert (found.needs, found.bad_line) == (("encoding",), 150_000)
+    assert found.encodings[0] == "cp1251"
+    assert read(content + "A-0,Café,1".encode("cp1252"))[0].needs == ()
+
+
 def test_a_byte_that_the_chosen_encoding_lacks_is_marked(read):
     """It becomes a lone surrogate, which validation refuses in its row."""
     _, rows = read(HEAD.encode() + b"A-1,La\xffmp,3\r\n", encoding="utf-8")
