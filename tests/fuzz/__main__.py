@@ -16,6 +16,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -99,6 +100,44 @@ def judge(reply: dict[str, Any] | str, spool: Path, codes: set[str]) -> tuple[st
     return "read", f"{read} rows spooled, {survey['row_count']} counted" if wrong else ""
 
 
+class Campaign:
+    """Files of many seeds, given to one reader; keeps how they ended."""
+
+    def __init__(self, keep: Path | None) -> None:
+        vocabulary = json.loads((CASES / "manifest.json").read_text("utf-8"))["vocabulary"]
+        self._codes = set(vocabulary["file_error"])
+        self._mutator = Mutator(seeds(CASES))
+        self._keep = keep
+        self.reader = Reader()
+        self.ends: Counter[str] = Counter()
+        self.findings: list[int] = []
+        self.slowest = (0.0, 0)
+
+    def run(self, numbers: Iterable[int], until: float) -> None:
+        """Read the file of each seed, until a moment of the monotonic clock."""
+        with tempfile.TemporaryDirectory(prefix="fairimport-fuzz-") as folder:
+            for seed in numbers:
+                if time.monotonic() > until:
+                    break
+                self._one(seed, Path(folder) / "file", Path(folder) / "spool")
+        self.reader.end()
+
+    def _one(self, seed: int, path: Path, spool: Path) -> None:
+        name, content = self._mutator.file(seed)
+        path.write_bytes(content)
+        request = {"path": str(path), "filename": name, "spool": str(spool), "options": OPTIONS}
+        begun = time.monotonic()
+        reply = self.reader.ask({**request, "limits": LIMITS.to_json()})
+        self.slowest = max(self.slowest, (time.monotonic() - begun, seed))
+        end, wrong = judge(reply, spool, self._codes)
+        self.ends[end] += 1
+        if wrong:
+            self.findings.append(seed)
+            print(f"seed {seed} ({name}): {wrong}", flush=True)
+            if self._keep:
+                (self._keep / f"{seed}-{name}").write_bytes(content)
+
+
 def main() -> int:
     """Fuzz for a number of files or seconds, whatever ends first; 1 when there were findings."""
     options = argparse.ArgumentParser(prog="python -m tests.fuzz", description=__doc__)
@@ -107,39 +146,18 @@ def main() -> int:
     options.add_argument("--seed", type=int, default=1)
     options.add_argument("--keep", type=Path, help="folder for files that are findings")
     chosen = options.parse_args()
-    vocabulary = json.loads((CASES / "manifest.json").read_text("utf-8"))["vocabulary"]
-    codes = set(vocabulary["file_error"])
-    mutator = Mutator(seeds(CASES))
-    reader, ends, findings = Reader(), Counter[str](), []
+    campaign = Campaign(chosen.keep)
     started = time.monotonic()
-    slowest = (0.0, 0)
-    with tempfile.TemporaryDirectory(prefix="fairimport-fuzz-") as folder:
-        path, spool = Path(folder) / "file", Path(folder) / "spool"
-        for seed in range(chosen.seed, chosen.seed + chosen.files):
-            if time.monotonic() - started > chosen.seconds:
-                break
-            name, content = mutator.file(seed)
-            path.write_bytes(content)
-            request = {"path": str(path), "filename": name, "spool": str(spool)}
-            begun = time.monotonic()
-            reply = reader.ask({**request, "options": OPTIONS, "limits": LIMITS.to_json()})
-            slowest = max(slowest, (time.monotonic() - begun, seed))
-            end, wrong = judge(reply, spool, codes)
-            ends[end] += 1
-            if wrong:
-                findings.append(seed)
-                print(f"seed {seed} ({name}): {wrong}", flush=True)
-                if chosen.keep:
-                    (chosen.keep / f"{seed}-{name}").write_bytes(content)
-    reader.end()
+    numbers = range(chosen.seed, chosen.seed + chosen.files)
+    campaign.run(numbers, started + chosen.seconds)
     seconds = time.monotonic() - started
-    count = sum(ends.values())
+    count = campaign.ends.total()
     speed = f"{seconds:.0f} s ({count / max(seconds, 0.001):.0f} a second)"
     print(f"{count} files in {speed}, seeds from {chosen.seed}")
-    print(f"slowest: {slowest[0]:.2f} s (seed {slowest[1]})")
-    print("ends: " + ", ".join(f"{end} {number}" for end, number in ends.most_common()))
-    print(f"findings: {len(findings)}")
-    return 1 if findings else 0
+    print(f"slowest: {campaign.slowest[0]:.2f} s (seed {campaign.slowest[1]})")
+    print("ends: " + ", ".join(f"{end} {n}" for end, n in campaign.ends.most_common()))
+    print(f"findings: {len(campaign.findings)}")
+    return 1 if campaign.findings else 0
 
 
 OPTIONS = {"headers": ["Code", "Name", "Qty"], "fill_merged": True}
