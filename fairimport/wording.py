@@ -75,6 +75,9 @@ REFUSALS: dict[str, str | Promise] = {
     ),
     "file_gone": _("The stored file is gone. Upload it again."),
     "rows_gone": _("Rows of this import that were stored are gone. Upload the file again."),
+    "importer_broke": _(
+        "This kind of import does not work at the moment. Rows that are written stay written."
+    ),
     "reader_died": _(
         "This file could not be read: whatever tried to read it died, again and again. Save it "
         "again in a spreadsheet program and upload the new file."

@@ -8,8 +8,8 @@ from typing import Any
 from django.core.exceptions import ValidationError
 
 from fairimport.importers import BoundColumn, Importer, RefColumn, Row
+from fairimport.runs.mapped import MappedColumn
 from fairimport.runs.reasons import (
-    MappedColumn,
     Reason,
     Rejected,
     invalid,
@@ -113,17 +113,13 @@ class RowCleaner:
 
     def _value(self, column: MappedColumn, cell: Cell) -> Any:
         value = convert(cell, column.spec, self._values)
-        field = column.bound.field
         if value is None:
-            if field.required:
+            if column.bound.required:
                 raise CellRejected("required", "")
             return None
         if column.refs is not None:
             return column.refs.find(value)
-        value = field.to_python(value)
-        if column.spec.kind != "bool":  # where "required" would mean that it must be ticked
-            field.validate(value)
-        field.run_validators(value)
+        value = column.field.clean(column.chosen(value))
         return None if value == "" else value
 
     def _concerns(self, problem: Problem) -> bool:

@@ -8,14 +8,13 @@ from typing import Any
 
 from django.core.exceptions import ValidationError
 
-from fairimport.importers import BoundColumn
-from fairimport.runs.messages import DJANGO_CODES, example, row_message
-from fairimport.runs.refs import RefIndex
+from fairimport.runs.mapped import MappedColumn
+from fairimport.runs.messages import DJANGO_CODES, row_message
 from fairimport.sheets.cells import Cell, printable
 from fairimport.sheets.cells import raw as shown
-from fairimport.sheets.values import CellRejected, Spec
+from fairimport.sheets.values import CellRejected
 
-__all__ = ["MappedColumn", "Reason", "Rejected", "invalid", "of_row", "reason", "refused"]
+__all__ = ["Reason", "Rejected", "invalid", "of_row", "reason", "refused"]
 
 #: Most characters of a cell that a reason repeats.
 _LONGEST = 200
@@ -47,32 +46,6 @@ class Rejected:
 
     number: int
     reasons: tuple[Reason, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class MappedColumn:
-    """A column of the importer, where it is in the file, and all that its cells need."""
-
-    bound: BoundColumn
-    position: int
-    header: str
-    spec: Spec
-    refs: RefIndex | None
-    example: str
-
-    @classmethod
-    def of(
-        cls,
-        bound: BoundColumn,
-        position: int,
-        header: str,
-        spec: Spec,
-        refs: RefIndex | None,
-        options: Mapping[str, Any],
-    ) -> MappedColumn:
-        """The column with an example of its own, or one that the run's options read."""
-        shown_example = bound.column.example or example(spec.kind, options)
-        return cls(bound, position, header, spec, refs, shown_example)
 
 
 def of_row(code: str, raw: str) -> Reason:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import time
 import traceback
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -34,6 +35,8 @@ class Item:
     row: Row | None = None
     outcome: Outcome | None = None
     reasons: tuple[Reason, ...] = ()
+    spent: float = 0.0
+    """Seconds that the importer's code has used for it."""
 
 
 class RowWork:
@@ -69,49 +72,43 @@ class RowWork:
     def save(self, item: Item) -> None:
         """Do the row's work in a savepoint of the open transaction."""
         self._ask(item, self._save_row)
-        if item.outcome is None:
-            item.outcome = Outcome.CREATED
 
-    def save_together(self, items: Sequence[Item]) -> None:
-        """Do several rows' work at once, or one by one when that fails."""
-        good = [item for item in items if item.outcome is None and item.row is not None]
-        if self.importer.bulk and len(good) > 1:
-            self._save_bulk(good)
-        for item in items:
-            if item.outcome is None:
-                self.save(item)
-
-    def _save_bulk(self, good: list[Item]) -> None:
+    def save_together(self, items: Sequence[Item]) -> bool:
+        """Do several rows' work at once; False, with nothing done, when each must be done alone."""
+        good = [item for item in items if item.outcome is None]
         rows = [item.row for item in good if item.row is not None]
         try:
             with transaction.atomic(), row_timer(settings.row_timeout):
-                outcomes = list(self.importer.save_rows(rows, self.run))
+                outcomes = [_known(outcome) for outcome in self.importer.save_rows(rows, self.run)]
                 by_row = list(zip(good, outcomes, strict=True))
         except AWAY:
             raise
         except (Exception, RowTimeout) as error:
             log.info("rows.repeated_one_by_one run=%s %s", self.run.pk, where(error))
-            return
+            return False
         for item, outcome in by_row:
-            item.outcome = outcome or Outcome.CREATED
+            item.outcome = outcome
+        return True
 
-    def _save_row(self, row: Row, run: ImportRun) -> Outcome | None:
+    def _save_row(self, row: Row, run: ImportRun) -> Outcome:
         with transaction.atomic():
             if type(self.importer).save_row is Importer.save_row:
-                return self.importer.save_rows([row], run)[0]
-            return self.importer.save_row(row, run)
+                return _known(self.importer.save_rows([row], run)[0])
+            return _known(self.importer.save_row(row, run))
 
     def _ask(self, item: Item, method: Callable[[Row, Any], Outcome | None]) -> None:
-        """Call an importer's method for a row that has no outcome, and take its answer."""
+        """Call an importer's method for a row that has no outcome, and take what it says."""
         if item.outcome is not None or item.row is None:
             return
         number = item.sheet_row.number
         if number in self.verdicts:
             self._reject(item, self.verdicts[number])
             return
+        began = time.monotonic()
         try:
-            with row_timer(settings.row_timeout):
-                item.outcome = method(item.row, self.run)
+            with row_timer(max(settings.row_timeout - item.spent, 0.001)):
+                said = method(item.row, self.run)
+            item.outcome = said if method == self._save_row else None
         except Skip:
             item.outcome = Outcome.SKIPPED
         except Reject as error:
@@ -123,18 +120,21 @@ class RowWork:
             raise
         except Exception as error:  # whatever a host's code raises costs one row, not the run
             self._reject(item, self._broken(item, error))
+        item.spent += time.monotonic() - began
 
     def _reject(self, item: Item, reason: Reason) -> None:
         item.outcome, item.reasons = Outcome.REJECTED, (reason,)
 
     def _worded(self, item: Item, error: Reject) -> Reason:
-        position = self.binding.mapping.get(error.field or "")
-        column = self.survey.column(position) if position else None
+        """An importer's own words for a cell, or for the row; sensitive cells are not repeated."""
+        position = self.binding.mapping.get(error.field or "", 0)
+        column = self.survey.column(position)
+        shown = column and not self.importer.columns[str(error.field)].sensitive
         return Reason(
             field=error.field,
             column=column.header if column else "",
             code=error.code,
-            raw=printable(raw(item.sheet_row.cell(position))) if position else "",
+            raw=printable(raw(item.sheet_row.cell(position))) if shown else "",
             message=str(error.message),
         )
 
@@ -143,6 +143,15 @@ class RowWork:
         if isinstance(error, DatabaseError):
             return _reason("not_saved", _("The database refused this row."))
         return _reason("importer_error", _("This row could not be worked on: the importer broke."))
+
+
+def _known(outcome: Any) -> Outcome:
+    """What `save_row` answered; None counts as created. To refuse a row it raises `Reject`."""
+    if outcome is None:
+        return Outcome.CREATED
+    if outcome == Outcome.REJECTED:
+        raise Reject(_("The importer refused this row."))
+    return Outcome(outcome)
 
 
 def where(error: BaseException) -> str:

@@ -190,8 +190,7 @@ class _Slice:
         if held.checks:
             return list(items)
         assert self.rows is not None  # noqa: S101  (opened with the chunk)
-        if self.rows.importer.bulk:
-            self.rows.save_together(items)
+        if self.rows.importer.bulk and len(items) > 1 and self.rows.save_together(items):
             return list(items)
         began = time.monotonic()
         for done, item in enumerate(items, start=1):

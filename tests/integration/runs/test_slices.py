@@ -255,3 +255,11 @@ def test_a_transaction_is_committed_after_a_tenth_of_a_second(started):
     writes = [q for q in asked if q["sql"].startswith("UPDATE") and '"next_row"' in q["sql"]]
     assert len(writes) >= 10
     assert outcomes(run) == {"created": 42}
+
+
+def test_the_time_of_a_row_is_that_of_all_its_hooks(started, settings):
+    """Preparing and saving share one limit, so a row cannot take it twice."""
+    settings.FAIRIMPORT = {**settings.FAIRIMPORT, "ROW_TIMEOUT": 0.4}
+    run = work(started(csv_of(1), options={"sleep_ms": 250, "save_ms": 250}))
+    assert outcomes(run) == {"rejected": 1}
+    assert moved() == []

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from django.utils import translation
 
-from fairimport.importers import registry
+from fairimport.importers import Outcome, registry
 from fairimport.models import Chunk, ImportRun, RejectedRow
 from fairimport.runs import checking as checks
 from fairimport.runs import control, files, finishing, reading, session, slices, splitting
@@ -274,3 +274,34 @@ def test_an_old_splitting_job_stores_nothing(read, monkeypatch):
     splitting.split(run.pk)
     run.refresh_from_db()
     assert run.total == sum(run.chunks.values_list("size", flat=True)) == 8
+
+
+@pytest.mark.parametrize(
+    ("answer", "code"), [(Outcome.REJECTED, "rejected"), ("written", "importer_error")]
+)
+def test_an_answer_that_is_no_success_leaves_nothing_written(started, monkeypatch, answer, code):
+    """To refuse by answer, or to answer nonsense, undoes the row's effects."""
+    save = Movements.save_row
+
+    def odd(self, row, run):
+        return save(self, row, run) if row.number != 3 else (save(self, row, run), answer)[1]
+
+    monkeypatch.setattr(Movements, "save_row", odd)
+    run = work(started(csv_of(3)))
+    assert outcomes(run) == {"created": 2, "rejected": 1}
+    assert run.rejected_rows.get().reasons[0]["code"] == code
+    assert moved() == ["c1", "c3"]
+
+
+def test_what_other_hooks_return_is_no_outcome(started, monkeypatch):
+    """Only `save_row` says what became of a row."""
+    monkeypatch.setattr(Movements, "prepare_row", lambda self, row, run: Outcome.SKIPPED)
+    monkeypatch.setattr(Movements, "check_row", lambda self, row, run: True)
+    assert outcomes(work(started(csv_of(2)))) == {"created": 2}
+
+
+def test_sensitive_cells_are_not_repeated_in_reasons(started, monkeypatch):
+    """The importer's own refusals follow the column's wish too."""
+    monkeypatch.setattr(Movements.columns["name"], "sensitive", True)
+    run = work(started("code,name,qty\na,refuse,1\n"))
+    assert run.rejected_rows.get().reasons[0]["raw"] == ""
