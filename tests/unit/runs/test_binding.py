@@ -371,3 +371,31 @@ def test_our_own_files_may_be_uploaded_as_new_ones():
     assert (row["number"], str(row["amount"])) == ("=A", "-5.00")
     assert binding.keys(line) == {"number": "=A"}
     assert codes(bound(HEADERS[:2]).clean(line)) == [("amount", "invalid_decimal")]
+
+
+def test_choices_may_be_named_by_their_labels():
+    """Case and blanks do not matter; a value wins over a label, and two of one label mean none."""
+    choices = [
+        ("p", "Paid"),
+        ("open", [("o", "Still  open"), ("x", "Twin"), ("y", "twin")]),
+        ("paid", "Booked"),
+    ]
+    importer = importer_of(state=Column(forms.ChoiceField(choices=choices)))
+    binding = bound(["state"], importer=importer)
+    texts = ["p", "P", "still OPEN", "booked", "paid", "twin", "other"]
+    cleaned = binding.clean_all([SheetRow(n, (text,)) for n, text in enumerate(texts, 2)])
+    found = [c["state"] if isinstance(c, Row) else c.reasons[0].code for c in cleaned]
+    assert found == ["p", "p", "o", "paid", "paid", "invalid_choice", "invalid_choice"]
+
+
+def test_fields_clean_as_they_do_in_a_form():
+    """Also what a typed choice makes of its value, and what a host's own `clean` does."""
+
+    class Doubled(forms.IntegerField):
+        def clean(self, value):
+            return super().clean(value) * 2
+
+    size = forms.TypedChoiceField(choices=[(1, "small"), (2, "big")], coerce=int)
+    binding = bound(["a", "b"], importer=importer_of(a=Column(size), b=Column(Doubled())))
+    assert dict(binding.clean(SheetRow(2, ("Big", "21")))) == {"a": 2, "b": 42}
+    assert dict(binding.clean(SheetRow(2, (2, "21")))) == {"a": 2, "b": 42}
