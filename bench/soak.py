@@ -2,7 +2,7 @@
 
     python -m bench soak [--json] [--minutes 10] [--seed N]
 
-Scenes of a few thousand claims on a simulated clock, one after the other: arrivals in bursts, workers
+Scenes of a few thousand claims on a simulated clock, one after another: bursts of arrivals, workers
 that die, caps that change, pauses, weights from 0.5 to 3; both ways to share, one to eight workers.
 The scripts are the product's, and so is the bound that each eligible tenant is promised.
 """

@@ -1,0 +1,1 @@
+"""What `python -m bench mutate` found untested: one test for each fault that nobody noticed."""
