@@ -14,6 +14,7 @@ from django.test import override_settings
 
 from fairimport.errors import FileRefused
 from fairimport.sheets import ReadOptions, Survey, parent, read, rows
+from fairimport.sheets import child as child_process
 from fairimport.sheets.limits import Limits
 
 TEXT = "Code,Name,Qty\nA-1,Lamp,3\nA-2,Desk,4\n"
@@ -208,3 +209,42 @@ def test_options_come_from_a_runs_options():
     options = ReadOptions.from_json({"sheet": "Jan", "timezone": "UTC", "encoding": None})
     assert options == ReadOptions(sheet="Jan")
     assert ReadOptions.from_json(options.to_json()) == options
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "facts"),
+    [
+        (FileRefused("no_rows"), "no_rows", {}),
+        (MemoryError(), "file_too_large", {"reason": "memory"}),
+        (OSError(27, "File too large"), "unpacks_too_large", {"reason": "disk"}),
+        (RecursionError("deep"), "damaged_file", {"reason": "RecursionError"}),
+        (KeyError("secret"), "damaged_file", {"reason": "KeyError"}),
+    ],
+)
+def test_every_end_of_reading_has_an_answer(table, monkeypatch, error, code, facts):
+    """What a parser may raise is worded once, in the child."""
+
+    def broken(*_):
+        raise error
+
+    monkeypatch.setattr(child_process, "survey_file", broken)
+    request = {"path": str(table), "filename": "a.csv", "options": {}, "limits": {}}
+    assert child_process.answer(request) == {"refused": code, "facts": facts}
+
+
+def test_an_answer_holds_what_any_database_can(tmp_path):
+    """Names and samples of a hostile file are printable."""
+    path = tmp_path / "a.csv"
+    path.write_bytes(b"Co\0de,Na\xc3\xa9me\nx\0,y\n")
+    spool = tmp_path / "spool"
+    request = {"path": str(path), "filename": "a.csv", "limits": {}, "spool": str(spool)}
+    reply = child_process.answer({**request, "options": {"encoding": "utf-8"}})
+    assert "\\u0000" not in json.dumps(reply)
+    assert spool.read_bytes().count(b"\n") == 1
+
+
+def test_a_missing_file_is_no_fault_of_a_file(tmp_path):
+    """The caller's mistake is not blamed on the customer."""
+    request = {"path": str(tmp_path / "none"), "filename": "a.csv", "options": {}, "limits": {}}
+    with pytest.raises(FileNotFoundError):
+        child_process.answer(request)
