@@ -31,7 +31,7 @@ def victims(worker, who: str) -> list[int]:
 
 
 @pytest.mark.both_databases
-@pytest.mark.parametrize(("slice_s", "rows"), [(1.0, 150), (0, 40)])
+@pytest.mark.parametrize(("slice_s", "rows"), [(1.0, 150), (0, 24)])
 @pytest.mark.parametrize("who", ["parent", "horse", "both"])
 def test_a_killed_worker_loses_no_row_and_does_none_twice(imports, fairworkers, who, slice_s, rows):
     """kill -9: the slot is free within one lease, rows go on within 2.5, each row exactly once."""

@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from fairimport import progress
 from fairimport.lanes import get_lanes
+from fairimport.lanes.lanes import Claimed
 from fairimport.models import Chunk, ImportRun, TenantLimit
 from fairimport.runs import claiming, control, reconcile, slices
 from fairimport.states import State
@@ -205,3 +206,40 @@ def test_reading_progress_writes_nothing(started, django_capture_on_commit_callb
         progress.cost(run)
     assert not TenantLimit.objects.exists()
     assert callbacks == []
+
+
+def claims(n: int) -> list[str]:
+    """Let so many workers claim what stands in the lanes; the tickets they got."""
+    lanes = get_lanes()
+    lanes.route()
+    return [
+        claimed.job_id for k in range(n) if isinstance(claimed := lanes.claim(f"w{k}"), Claimed)
+    ]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_slots_that_another_import_uses_are_told_with_its_name(started):
+    """The customer sees which of their own files is in front."""
+    first, second = started(csv_of(64), name="prices.csv"), started(csv_of(64), name="parts.csv")
+    for ticket in claims(4):
+        claiming.take(first, ticket)
+    second.refresh_from_db()
+    age(second, 30)
+    now = progress.of(second)
+    assert (now.slots_used, now.cap) == (4, 4)
+    assert now.reason.code == "at_cap"
+    assert now.reason.text == "All 4 slots are busy with “prices.csv”."
+
+
+@pytest.mark.django_db(transaction=True)
+def test_customers_in_front_are_counted(started):
+    """Waiting for a turn behind others, by their number and not by their names."""
+    for n in range(3):
+        started(csv_of(3), tenant=f"other{n}")
+    run = started(csv_of(3))
+    claims(0)
+    get_lanes().claim("a worker that lives", "r1")
+    reason = progress.of(run).reason
+    assert reason.code == "behind"
+    assert "other" in reason.text
+    assert not any(f"other{n}" in reason.text for n in range(3))
