@@ -31,7 +31,7 @@ class Converter:
             return None if formula is None else Formula(f"={formula}")
         match type_:
             case "s":
-                return shared(self.strings, value)
+                return shared(self.strings, value.strip())
             case "str" | "inlineStr":
                 return unescaped(value)
             case "b":

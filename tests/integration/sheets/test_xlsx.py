@@ -46,6 +46,7 @@ def book(tmp_path):
         ('<c t="s"><v>1</v></c>', "東京"),
         ('<c t="s"><v>2</v></c>', "a\nb"),
         ('<c t="s"><v>3</v></c>', "📦 _x000D_ \ud83d"),
+        ('<c t="s"><v>\n 0 </v></c>', "shared"),
         ('<c t="s"><v/></c>', None),
         ('<c t="s"/>', None),
         ('<c t="inlineStr"><is><t>a</t></is></c>', "a"),
