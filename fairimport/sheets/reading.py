@@ -52,11 +52,11 @@ def _open(archive: Archive, limits: Limits) -> tuple[str, Book]:
     main = main_part(archive)
     kind = kind_of_zip(archive, main)
     if kind == "xlsb":
-        from fairimport.sheets.xlsb import XlsbBook
+        from fairimport.sheets.xlsb.book import XlsbBook
 
         return kind, XlsbBook(archive, main, limits)
     if kind == "ods":
-        from fairimport.sheets.ods import OdsBook
+        from fairimport.sheets.ods.book import OdsBook
 
         return kind, OdsBook(archive, limits)
     return kind, XlsxBook(archive, main, limits)

@@ -7,7 +7,6 @@ from struct import Struct
 
 from fairimport.errors import FileRefused
 from fairimport.sheets.archive import Archive
-from fairimport.sheets.biff12 import Record, records, rk_number, well_formed, wide_string
 from fairimport.sheets.cells import Cell, CellError
 from fairimport.sheets.formats import builtin, kind_of
 from fairimport.sheets.limits import Limits
@@ -22,6 +21,7 @@ from fairimport.sheets.source import (
     SheetInfo,
     refuse_column,
 )
+from fairimport.sheets.xlsb.records import Record, records, rk_number, well_formed, wide_string
 
 __all__ = ["XlsbBook"]
 

@@ -9,7 +9,7 @@ from fairimport.errors import FileRefused
 from fairimport.sheets.archive import Archive
 from fairimport.sheets.cells import Cell
 from fairimport.sheets.limits import Limits
-from fairimport.sheets.odscells import OdsCell
+from fairimport.sheets.ods.cell import OdsCell
 from fairimport.sheets.safexml import SafeParser, parse
 from fairimport.sheets.source import Batch, SheetFacts, SheetInfo, refuse_column
 

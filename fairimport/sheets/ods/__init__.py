@@ -1,0 +1,1 @@
+"""Reading OpenDocument spreadsheets as one stream of XML."""

@@ -1,0 +1,1 @@
+"""Reading binary workbooks (xlsb) as streams of records."""
