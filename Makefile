@@ -9,7 +9,7 @@ DEV_READY := $(VENV)/.dev-installed
 FOUND := $(shell command -v $(PYTHON))
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-sqlite test-postgres lint soak fuzz bench clean
+.PHONY: help demo test test-sqlite test-postgres lint soak fuzz bench measure clean
 
 help:  ## Say what can be made
 	@sed -n 's/^\([a-z-]*\):.*##/make \1\t/p' Makefile
@@ -48,8 +48,11 @@ fuzz: $(DEV_READY)  ## Give wrong files to the reader: make fuzz ARGS='--files 1
 bench: $(DEV_READY)  ## Run a benchmark: make bench NAME=...
 	@$(BIN)/python -m bench $(NAME) $(ARGS)
 
+measure: $(DEV_READY)  ## Run the scheduler's benchmarks, figures in .measured/: make measure ARGS=--short
+	@$(BIN)/python -m bench suite $(ARGS)
+
 clean:  ## Remove what was made: the environment, the demo's data, caches
-	@rm -rf $(VENV) .demo build dist *.egg-info .coverage .coverage.* htmlcov
+	@rm -rf $(VENV) .demo .measured build dist *.egg-info .coverage .coverage.* htmlcov
 	@rm -rf .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 	@find . -name __pycache__ -prune -exec rm -rf {} +
 
