@@ -16,7 +16,7 @@ from fairimport.importers import UnknownImporter, registry
 register = template.Library()
 
 INVISIBLE = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
-ROUND_TO = ((600, 60), (120, 30), (30, 10), (10, 5))
+ROUND_TO = ((7200, 900), (600, 60), (120, 30), (30, 10), (10, 5))
 
 
 @register.filter
@@ -38,8 +38,9 @@ def percent(value: float | None) -> str:
 
 
 @register.filter
-def rate(per_second: float) -> str:
+def rate(per_second: float | None) -> str:
     """Rows a second, or a minute when they are few."""
+    per_second = per_second or 0.0
     if per_second >= 1:
         places = 0 if per_second >= 10 else 1
         shown = number_format(round(per_second, places), places, force_grouping=True)
@@ -56,7 +57,7 @@ def duration(seconds: float) -> str:
     if whole < 60:
         return ngettext("%(n)s second", "%(n)s seconds", whole) % {"n": whole}
     minutes = round(seconds / 60)
-    if minutes < 90:
+    if minutes < 120:
         return _("%(n)s min") % {"n": minutes}
     hours, rest = divmod(minutes, 60)
     return _("%(h)s h %(m)s min") % {"h": hours, "m": rest} if rest else _("%(h)s h") % {"h": hours}

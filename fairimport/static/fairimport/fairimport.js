@@ -7,7 +7,9 @@
   /* Polling: htmx asks for the fragment; these rules keep it cheap and honest. */
 
   let etag = null;
-  let spoken = live()?.querySelector("[data-milestone]")?.dataset.milestone;
+  const first = live()?.querySelector("[data-milestone]")?.dataset;
+  const shell = first ? document.title.replace(first.title, "") : ""; // what the host adds
+  let spoken = first?.milestone;
 
   document.addEventListener("htmx:config:request", (event) => {
     if (document.hidden) event.preventDefault();
@@ -40,7 +42,7 @@
   function tell() {
     const state = live()?.querySelector("[data-milestone]");
     if (!state) return;
-    document.title = state.dataset.title;
+    document.title = state.dataset.title + shell;
     if (state.dataset.milestone === spoken) return;
     spoken = state.dataset.milestone;
     document.getElementById("fi-announcer").textContent = state.dataset.say;

@@ -122,6 +122,15 @@ def test_percent_and_bar_tell_the_same(acme, make_run):
     assert "<title>25 % · lines.csv" in said
 
 
+def test_a_large_import_shows_tenths(acme, make_run):
+    """Of 50,000 rows a whole per cent is 500: the number would stand still for a minute."""
+    rows = "".join(f"B-{n},x,1,2026-01-05\n" for n in range(1000))
+    run = make_run(f"{HEADER}\n{rows}", State.RUNNING)
+    chunk = Chunk.objects.filter(run=run).first()
+    Chunk.objects.filter(pk=chunk.pk).update(next_row=9, created=9)
+    assert "0.9<small>%" in page(acme, run)
+
+
 def test_an_unknown_total_gives_no_value(acme, make_run):
     """While rows are being stored nobody knows how many there are."""
     said = page(acme, make_run(MIXED, State.CHECKING))

@@ -53,7 +53,7 @@ def test_percent_is_never_rounded_up(value: float, said: str) -> None:
         (60, "1 min"),
         (3600, "60 min"),
         (7200, "2 h"),
-        (5400, "1 h 30 min"),
+        (9000, "2 h 30 min"),
     ],
 )
 def test_durations(seconds: float, said: str) -> None:
@@ -67,8 +67,9 @@ def test_durations(seconds: float, said: str) -> None:
         ((3300, 3720), "about 55–62 min"),
         ((61, 62), "about 1 min"),
         ((20, 40), "about 20–40 seconds"),
-        ((3300, 5400), "about 55 min–1 h 30 min"),
+        ((3300, 9000), "about 55 min–2 h 30 min"),
         ((7200, 10800), "about 2–3 h"),
+        ((11_100, 21_300), "about 3–6 h"),
         ((0, 0), "about 1 second"),
     ],
 )
