@@ -30,7 +30,7 @@ def lanes(
         **settings.FAIRIMPORT,
         "JOB_FUNCTIONS": ("tests.integration.rq",),
         "CAP": 2,
-        "LEASE": 2.0,
+        "LEASE": 6.0,  # longer than any pause of a busy machine
     }
     connections.close_all()  # that of an earlier test is none of this one's business
     for name in ("_maintenance", "_horse_death", "_lapse"):
@@ -38,6 +38,13 @@ def lanes(
     lanes = get_lanes()
     lanes.load_limits({}, wait=0)
     return lanes
+
+
+@pytest.fixture
+def short_lease(settings: pytest.FixtureRequest) -> float:
+    """For tests that wait for a lapse or a renewal: the lease in seconds."""
+    settings.FAIRIMPORT = {**settings.FAIRIMPORT, "LEASE": 1.5}
+    return 1.5
 
 
 @pytest.fixture

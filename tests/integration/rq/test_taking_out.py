@@ -127,7 +127,7 @@ def test_a_running_job_that_is_deleted_does_not_come_back(
 
 
 def test_a_deleted_job_is_not_revived_by_a_lost_worker(
-    acme: LaneQueue, background: Any, lanes: Lanes
+    acme: LaneQueue, short_lease: float, background: Any, lanes: Lanes
 ) -> None:
     """Its lease lapses and puts nothing back."""
     worker = background()

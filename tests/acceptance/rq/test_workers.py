@@ -221,7 +221,12 @@ def test_a_worker_registers_again_when_redis_has_forgotten_it(
 
 @pytest.mark.parametrize("kind", [FairSimpleWorker, FairWorker])
 def test_a_busy_worker_stays_registered(
-    acme: LaneQueue, background: Any, redis: Redis, open_gate: Any, kind: type[FairWorker]
+    acme: LaneQueue,
+    short_lease: float,
+    background: Any,
+    redis: Redis,
+    open_gate: Any,
+    kind: type[FairWorker],
 ) -> None:
     """However long its job takes, its record is there: each renewal shows a sign of life."""
     background(name="ann", kind=kind)
@@ -414,7 +419,7 @@ def test_a_job_hears_of_a_shutdown(
 
 
 def test_a_killed_worker_takes_its_horse_along(
-    acme: LaneQueue, background: Any, redis: Redis, lanes: Lanes
+    acme: LaneQueue, short_lease: float, background: Any, redis: Redis, lanes: Lanes
 ) -> None:
     """And its job starts again after one lease, on another worker."""
     first = background()
@@ -426,5 +431,5 @@ def test_a_killed_worker_takes_its_horse_along(
     began = time.monotonic()
     background(name="second")
     until(lambda: [lease.worker for lease in lanes.leases("acme")] == ["second"], 6)
-    assert time.monotonic() - began < 2.5 * 2.0
+    assert time.monotonic() - began < 2.5 * short_lease
     assert Job.fetch(job.id, redis, acme.serializer).worker_name == "second"
