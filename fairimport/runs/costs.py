@@ -27,8 +27,11 @@ class Cost:
 
 
 def cost(run: ImportRun) -> Cost:
-    """`rows * seconds a row / slots`, with the seconds a row from the best source there is."""
-    rows = run.total or 0
+    """`rows * seconds a row / slots`, with the seconds a row from the best source there is.
+
+    Rows are those that the check found good: the others are refused in no time.
+    """
+    rows = int(run.check_result.get("good", run.total or 0))
     row_seconds, basis = _row_seconds(run)
     if row_seconds is None:
         return Cost(seconds=None, text=_("unknown until the first rows are done"), basis="")

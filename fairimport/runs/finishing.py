@@ -93,9 +93,10 @@ def _drop_spool(run: ImportRun) -> None:
 
 
 def _row_seconds(run: ImportRun) -> float | None:
-    """Worker-seconds that a tried row cost, as a first guess for the importer's next run."""
-    sums = run.chunks.aggregate(seconds=Sum("seconds"), rows=Sum("next_row"))
-    return sums["seconds"] / sums["rows"] if sums["rows"] else run.row_seconds
+    """Worker-seconds that a good row cost, as a first guess for the importer's next run."""
+    good = F("created") + F("updated") + F("unchanged") + F("skipped")
+    sums = run.chunks.aggregate(seconds=Sum("seconds", default=0.0), rows=Sum(good, default=0))
+    return sums["seconds"] / sums["rows"] if sums["rows"] else None
 
 
 def before(pk: Any) -> None:
