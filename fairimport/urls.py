@@ -11,6 +11,7 @@ app_name = "fairimport"
 urlpatterns = [
     path("", views.run_list, name="list"),
     path("new/", views.upload, name="upload"),
+    path("example/<str:importer>.csv", views.example_file, name="example"),
     path("<uuid:pk>/", views.run_page, name="run"),
     path("<uuid:pk>/fragment/", views.fragment, name="fragment"),
     path("<uuid:pk>/columns/", views.columns, name="columns"),

@@ -71,7 +71,7 @@ def ask_to_sign_in(request: HttpRequest, pk: object) -> HttpResponse:
     reading = request.method in ("GET", "HEAD") and "HX-Request" not in request.headers
     page = reverse("fairimport:run", args=[pk]) if pk else reverse("fairimport:list")
     answer = redirect_to_login(request.get_full_path() if reading else page)
-    if not reading:
+    if request.method not in ("GET", "HEAD"):
         messages.warning(request, _("Your session has ended. Sign in and do it again."))
     if "HX-Request" in request.headers:
         return HttpResponse(headers={"HX-Redirect": answer.url})

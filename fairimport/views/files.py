@@ -27,7 +27,7 @@ from fairimport.sheets.writing import rejected_csv, rejected_xlsx
 from fairimport.templatetags.fairimport import plain_name
 from fairimport.views.access import for_run
 
-__all__ = ["rejected_file", "source_file"]
+__all__ = ["download", "rejected_file", "source_file"]
 
 CSV = "text/csv; charset=utf-8"
 XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"

@@ -61,7 +61,8 @@ def ask_cancel(request: HttpRequest, run: ImportRun) -> HttpResponse:
 def columns(request: HttpRequest, run: ImportRun) -> HttpResponse:
     """Which column is what; what is missing is said on the same page, which writes only by POST."""
     if not run.can("choose") or not run.facts:
-        messages.warning(request, _("The columns can no longer be changed."))
+        if request.method == "POST":
+            messages.warning(request, _("The columns can no longer be changed."))
         return redirect("fairimport:run", pk=run.pk)
     page = columns_page(run, request.POST if request.method == "POST" else None)
     if not page.is_valid():

@@ -37,7 +37,7 @@ def test_the_matrix_holds_every_address():
     in_use = {
         name for name in get_resolver("fairimport.urls").reverse_dict if isinstance(name, str)
     }
-    assert set(NAMES) == in_use - {"list", "upload"}
+    assert set(NAMES) == in_use - {"list", "upload", "example"}
     assert len(NAMES) == 8
 
 
@@ -157,11 +157,8 @@ def test_reading_never_writes(make_run, acme, state):
     """GET changes nothing in the database, whatever the page."""
     run = make_run(MIXED, state)
     for address in addresses(run.pk).values():
-        answer = acme.get(address)
-        body(answer)
-        if answer.status_code == 200:  # a redirect keeps its sentence in the session
-            with no_writes():
-                body(acme.get(address))
+        with no_writes():
+            body(acme.get(address))
     with no_writes():
         acme.get(reverse("fairimport:list"))
 

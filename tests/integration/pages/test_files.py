@@ -66,6 +66,21 @@ def test_cells_cannot_calculate(acme, make_run, form):
         assert (cell.data_type, cell.value) == ("s", '=1+2";=1+2')
 
 
+def test_an_example_file_can_be_imported_as_it_is(acme, make_run):
+    """Its headers are those that the importer looks for, and its row is a good one."""
+    answer = acme.get("/imports/example/demo_site.InvoiceLines.csv")
+    assert answer.headers["Content-Disposition"] == 'attachment; filename="Invoice lines.csv"'
+    run = make_run(answer.content, State.FINISHED)
+    assert (run.state, run.total) == (State.FINISHED, 1)
+    assert not run.rejected_rows.exists()
+
+
+def test_there_is_no_example_of_nothing(acme, operator):
+    """An importer that is not there, and somebody who may not import."""
+    assert acme.get("/imports/example/demo_site.Nothing.csv").status_code == 404
+    assert operator.get("/imports/example/demo_site.InvoiceLines.csv").status_code == 403
+
+
 @pytest.mark.parametrize("form", ["xlsx", "csv"])
 def test_no_rejected_rows_are_no_file(acme, make_run, form):
     """An old link to a file that is not there is a 404."""
