@@ -366,6 +366,19 @@ def test_a_suspended_worker_can_be_shut_down(background: Any, redis: Redis) -> N
     assert worker.wait(3) == 0
 
 
+def test_a_job_that_hears_no_time_limit_is_killed(
+    acme: LaneQueue, background: Any, notes: Notes, monkeypatch: pytest.MonkeyPatch, lanes: Lanes
+) -> None:
+    """Its horse is killed soon after the limit; it has failed, and its slot is free."""
+    monkeypatch.setattr("fairimport.lanes.worker.GRACE", 0.3)
+    worker = background()
+    job = acme.enqueue(jobs.be_deaf, 20, job_timeout=1)
+    until(lambda: job.get_status() == JobStatus.FAILED, 6)
+    assert (notes(), lanes.leases("acme")) == (["began"], [])
+    assert "terminated unexpectedly" in job.latest_result().exc_string
+    assert worker.alive()
+
+
 # -- signals -------------------------------------------------------------------------------------
 
 

@@ -107,6 +107,14 @@ def break_redis_and_go_on(how: str, *commands: list[str]) -> Any:
     return Yield() if how == "yield" else Retry(max=2)
 
 
+def be_deaf(seconds: float) -> None:
+    """Sleep through every signal that can be blocked, as code in C would."""
+    signal.pthread_sigmask(signal.SIG_BLOCK, set(signal.Signals))
+    note("began")
+    time.sleep(seconds)
+    note("woke up")
+
+
 def die() -> None:
     """Kill the process that runs the job."""
     note("died")
