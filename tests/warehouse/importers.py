@@ -8,8 +8,16 @@ import time
 from django import forms
 from django.db import IntegrityError, OperationalError
 
-from fairimport.importers import Column, Importer, Outcome, Reject, Skip, register
-from tests.warehouse.models import Movement
+from fairimport.importers import (
+    Column,
+    Importer,
+    ModelImporter,
+    Outcome,
+    Reject,
+    Skip,
+    register,
+)
+from tests.warehouse.models import Article, Movement
 
 
 def be_slow(ms):
@@ -86,3 +94,22 @@ class HookedMovements(Movements):
     def after_run(self, run):
         """Leave a record after the last row."""
         Movement.objects.create(tenant=run.tenant, code=f"after {run.pk}", quantity=0)
+
+
+@register
+class Articles(ModelImporter):
+    """New articles only: a code that is there already is refused."""
+
+    model = Article
+    fields = ("code", "name", "quantity")
+    code = Column(forms.CharField(max_length=40), unique=True)
+    name = Column(forms.CharField(max_length=100, required=False))
+    quantity = Column(forms.IntegerField(required=False), aliases=["qty"])
+
+
+@register
+class KnownArticles(Articles):
+    """Articles by their code: those that are there already are updated."""
+
+    key = "code"
+    code = Column(forms.CharField(max_length=40), key=True)
