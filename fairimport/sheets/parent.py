@@ -57,7 +57,7 @@ def command() -> tuple[list[str], dict[str, str]]:
     """Return the child's command line and its whole environment."""
     paths = [str(_ROOT), *(entry for entry in sys.path if entry.endswith("-packages"))]
     environment = {"PYTHONPATH": ":".join(paths), "PYTHONUTF8": "1", "LC_ALL": "C.UTF-8"}
-    return [sys.executable, "-s", "-m", "fairimport.sheets.child"], environment
+    return [sys.executable, "-s", "-P", "-m", "fairimport.sheets.child"], environment
 
 
 def _ask(request: dict[str, Any], seconds: float) -> dict[str, Any]:

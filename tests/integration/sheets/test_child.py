@@ -204,6 +204,13 @@ def test_one_child_can_read_many_files(table):
     assert [next(iter(reply)) for reply in replies] == ["survey", "refused", "survey"]
 
 
+def test_the_child_imports_nothing_from_where_it_is_started(table, tmp_path, monkeypatch):
+    """A module of the host that is called like one of Python's is not run."""
+    (tmp_path / "csv.py").write_text("raise SystemExit('not this one')")
+    monkeypatch.chdir(tmp_path)
+    assert read(table, filename="table.csv").row_count == 2
+
+
 def test_options_come_from_a_runs_options():
     """Names that the reader does not know are somebody else's."""
     options = ReadOptions.from_json({"sheet": "Jan", "timezone": "UTC", "encoding": None})
