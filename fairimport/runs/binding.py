@@ -12,7 +12,7 @@ from fairimport.importers import BoundColumn, Importer, Row
 from fairimport.runs.cleaning import Reason, Rejected, RowCleaner
 from fairimport.runs.duplicates import DuplicateFinder
 from fairimport.runs.mapping import ambiguous_positions, guess, header_names, suggest
-from fairimport.runs.orders import MIXED, order_of
+from fairimport.runs.orders import MIXED, mark_of, order_of
 from fairimport.sheets import SheetRow, Survey
 from fairimport.sheets.cells import Cell
 from fairimport.sheets.own_files import own_columns
@@ -113,10 +113,13 @@ class Binding:
                 yield column.name, order_of(facts.dates)
 
     def _spec(self, column: BoundColumn) -> Spec:
+        facts = self._survey.column(self.mapping.get(column.name, 0))
         chosen = str(self._options.get("date_order") or "")
+        settled = mark_of(facts.decimals) if facts and not self._options.get("decimal") else ""
         return Spec(
             kind=column.kind,
             decimal_places=getattr(column.field, "decimal_places", None),
+            decimal=settled,
             date_order=chosen or self._orders.get(column.name) or "",
         )
 

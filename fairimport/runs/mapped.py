@@ -48,7 +48,8 @@ class MappedColumn:
         form_field = copy(bound.field)
         if spec.kind == "bool":
             form_field.required = False  # a required tick box would refuse an explicit no
-        shown = bound.column.example or example(spec.kind, options)
+        given = {**options, "decimal": spec.decimal or options.get("decimal")}
+        shown = bound.column.example or example(spec.kind, given)
         choices = _choices(getattr(form_field, "choices", ())) if spec.kind == "text" else {}
         return cls(bound, position, header, spec, refs, shown, form_field, choices)
 

@@ -1,10 +1,10 @@
-"""Whether the dates of a column have the day or the month first."""
+"""What the texts of a column settle: day or month first, point or comma."""
 
 from __future__ import annotations
 
-from fairimport.sheets.survey import DateEvidence
+from fairimport.sheets.survey import DateEvidence, DecimalEvidence
 
-__all__ = ["MIXED", "order_of"]
+__all__ = ["MIXED", "mark_of", "order_of"]
 
 #: The column has dates with the day first and others with the month first.
 MIXED = "mixed"
@@ -20,3 +20,9 @@ def order_of(dates: DateEvidence) -> str | None:
     if dates.either:
         return None
     return "YMD" if dates.ymd and not dates.same else ""
+
+
+def mark_of(decimals: DecimalEvidence) -> str:
+    """The comma when some texts of the column can have no other decimal mark, and none can have
+    a point; else "", which leaves the point."""
+    return "," if decimals.comma and not decimals.point else ""

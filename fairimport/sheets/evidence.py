@@ -118,7 +118,8 @@ def _decimal_mark(text: str) -> str:
     if len(set(marks)) == 2:
         return last
     if len(marks) > 1:
-        return "," if last == "." else "."
+        grouped = all(len(group) == _GROUP for group in re.split(r"\D", rest)[1:])
+        return "" if not grouped else "," if last == "." else "."
     after = len(rest) - rest.rindex(last) - 1
     if after != _GROUP or len(found["whole"]) > _GROUP or found["whole"] == "0":
         return last

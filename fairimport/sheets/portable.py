@@ -45,7 +45,9 @@ def _typed(cell: int | float | Number | Moment, spec: Spec | None, options: Valu
     if kind == "time":
         return to_time(cell).isoformat()
     text = plain(from_cell(cell))
-    return text.replace(".", options.decimal) if kind in ("int", "decimal") else text
+    if spec is None or kind not in ("int", "decimal"):
+        return text
+    return text.replace(".", spec.decimal or options.decimal)
 
 
 def _lossy(cell: Number) -> str:

@@ -33,14 +33,16 @@ _SETTINGS_ZONE = Zone()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spec:
-    """What one column takes: its kind, and the order of its dates once the column settled it.
+    """What one column takes: its kind, and what its texts settled about dates and decimals.
 
-    `date_order` is DMY, MDY, YMD, "" (not known: only texts that every order reads alike) or
-    "mixed" (the column holds several orders: texts that depend on it are refused).
+    `decimal` is the decimal mark of this column, or "" for that of the options. `date_order` is
+    DMY, MDY, YMD, "" (not known: only texts that every order reads alike) or "mixed" (the column
+    holds several orders: texts that depend on it are refused).
     """
 
     kind: str
     decimal_places: int | None = None
+    decimal: str = ""
     date_order: str = ""
 
 
@@ -96,11 +98,11 @@ def _text(cell: Cell, spec: Spec, options: ValueOptions) -> str:
     return raw(cell)
 
 
-def _number(cell: Cell, code: str, options: ValueOptions, *, amount: bool) -> Decimal:
+def _number(cell: Cell, code: str, mark: str, *, amount: bool) -> Decimal:
     if isinstance(cell, int | float | Number) and not isinstance(cell, bool):
         return from_cell(cell)
     if isinstance(cell, str):
-        number = parse_number(cell, options.decimal, amount=amount)
+        number = parse_number(cell, mark, amount=amount)
         if number is not None:
             return number
         if is_scientific(cell):
@@ -109,7 +111,7 @@ def _number(cell: Cell, code: str, options: ValueOptions, *, amount: bool) -> De
 
 
 def _int(cell: Cell, spec: Spec, options: ValueOptions) -> int:
-    number = _number(cell, "not_an_integer", options, amount=False)
+    number = _number(cell, "not_an_integer", spec.decimal or options.decimal, amount=False)
     grouped_otherwise = isinstance(cell, str) and re.search(r"[.,][0-9]{3}$", cell)
     exact = number.as_tuple().exponent
     if number != number.to_integral_value(context=_EXACT) or (grouped_otherwise and exact):
@@ -118,7 +120,7 @@ def _int(cell: Cell, spec: Spec, options: ValueOptions) -> int:
 
 
 def _decimal(cell: Cell, spec: Spec, options: ValueOptions) -> Decimal:
-    number = _number(cell, "invalid_decimal", options, amount=True)
+    number = _number(cell, "invalid_decimal", spec.decimal or options.decimal, amount=True)
     if spec.decimal_places is None:
         return number
     rounded = number.quantize(Decimal(1).scaleb(-spec.decimal_places), context=_EXACT)

@@ -12,7 +12,7 @@ from fairimport.runs.preview import Trial
 from fairimport.sheets import ColumnFacts, Problem, SheetRow, Survey, normal_form
 from fairimport.sheets.cells import letter
 from fairimport.sheets.own_files import own_headers
-from fairimport.sheets.survey import DateEvidence
+from fairimport.sheets.survey import DateEvidence, DecimalEvidence
 
 
 class Invoices(Importer):
@@ -399,3 +399,30 @@ def test_fields_clean_as_they_do_in_a_form():
     binding = bound(["a", "b"], importer=importer_of(a=Column(size), b=Column(Doubled())))
     assert dict(binding.clean(SheetRow(2, ("Big", "21")))) == {"a": 2, "b": 42}
     assert dict(binding.clean(SheetRow(2, (2, "21")))) == {"a": 2, "b": 42}
+
+
+@pytest.mark.parametrize(
+    ("evidence", "options", "read"),
+    [
+        ({"comma": 1, "either": 3}, {}, {"9,99": "9.99", "1.234": "1234.00"}),
+        ({"comma": 1, "point": 1}, {}, {"9.99": "9.99", "9,99": "invalid_decimal"}),
+        ({"either": 3}, {}, {"1,234": "1234.00", "1.23": "1.23"}),
+        ({"comma": 5}, {"decimal": "."}, {"1,234": "1234.00", "9,99": "invalid_decimal"}),
+        ({"point": 5}, {"decimal": ","}, {"9,99": "9.99", "9.99": "invalid_decimal"}),
+    ],
+)
+def test_a_column_may_settle_its_decimal_mark(evidence, options, read):
+    """Only when nothing in it says otherwise and the customer has not chosen."""
+    binding = bound(options=options, c2={"decimals": DecimalEvidence(**evidence)})
+    for text, right in read.items():
+        cleaned = binding.clean(SheetRow(2, ("A", text)))
+        found = str(cleaned["amount"]) if isinstance(cleaned, Row) else cleaned.reasons[0].code
+        assert found == right
+    assert binding.warnings == []
+
+
+def test_examples_and_csv_files_use_the_mark_that_the_column_settled():
+    """What a message tells people to write is read, and so is what we write ourselves."""
+    binding = bound(c2={"decimals": DecimalEvidence(comma=1)})
+    assert "1234,50" in binding.clean(SheetRow(2, ("A", "x"))).reasons[0].message
+    assert binding.as_text(2, 1.5) == "1,5"
