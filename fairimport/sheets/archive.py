@@ -29,7 +29,7 @@ class Archive:
             raise FileRefused("damaged_file", reason="zip") from error
         self._limits = limits
         self._open: list[IO[bytes]] = []
-        self._left = limits.max_unpacked_mib * MIB
+        self._unpacked: dict[str, int] = {}
         self._parts: dict[str, zipfile.ZipInfo] = {}
         try:
             self._scan()
@@ -86,16 +86,19 @@ class Archive:
         try:
             with self._zip.open(member) as part:
                 self._open.append(part)
+                unpacked = 0
                 while chunk := part.read(_CHUNK):
-                    self._count(len(chunk))
+                    unpacked += len(chunk)
+                    self._count(member.filename, unpacked)
                     yield chunk
         except (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError) as error:
             raise FileRefused("damaged_file", reason="part_broken", part=name) from error
 
-    def _count(self, size: int) -> None:
-        self._left -= size
-        if self._left < 0:
-            limit = self._limits.max_unpacked_mib
+    def _count(self, name: str, unpacked: int) -> None:
+        """Count the bytes of all parts; a part that is read again counts once."""
+        self._unpacked[name] = max(unpacked, self._unpacked.get(name, 0))
+        limit = self._limits.max_unpacked_mib
+        if sum(self._unpacked.values()) > limit * MIB:
             raise FileRefused("unpacks_too_large", mib=limit + 1, limit=limit)
 
     def read(self, name: str, most: int = 64 * MIB) -> bytes:

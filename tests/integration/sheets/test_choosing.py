@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from fairimport.errors import FileRefused
+from fairimport.sheets.limits import Limits
 from tests.sheetfiles import OFFICE, PACKAGE, rows_xml, sheet_xml, survey, xlsx
 
 DATA = sheet_xml(rows_xml([["Code", "Name", "Qty"], ["A-1", "Lamp", 3], ["A-2", "Desk", 4]]))
@@ -94,3 +95,13 @@ def test_two_thousand_sheets_are_named_not_read(tmp_path):
         survey(xlsx(tmp_path / "b.xlsx", sheets))
     found, _ = survey(xlsx(tmp_path / "b.xlsx", sheets), sheet="Data")
     assert (found.row_count, len(found.sheets)) == (2, 1000)
+
+
+def test_a_sheet_that_is_looked_at_twice_counts_once(tmp_path):
+    """Looking, counting and reading go over the same bytes, within one limit."""
+    table = [["Code", "Name", "Qty"], *[["A-1", f"Lamp {n}", n] for n in range(2400)]]
+    many = sheet_xml(rows_xml(table))
+    assert 400_000 < len(many) < 500_000
+    path = xlsx(tmp_path / "b.xlsx", {"Jan": many, "Feb": many})
+    found, _ = survey(path, limits=Limits(max_unpacked_mib=1), fill_merged=True)
+    assert [sheet.rows for sheet in found.sheets] == [2400, 2400]
