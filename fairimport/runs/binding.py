@@ -66,13 +66,12 @@ class Binding:
         self.importer = importer
         self.columns = importer.bound_columns(run)
         known = {column.name for column in self.columns}
-        seen = {c.position for c in survey.columns if not (c.hidden and options.get("skip_hidden"))}
+        seen = _seen_positions(survey, options)
         self.mapping = {f: p for f, p in mapping.items() if f in known and p in seen}
         self.missing = [c for c in self.columns if c.required and c.name not in self.mapping]
         taken = {*self.mapping.values(), *_our_positions(survey)}
         self.unmapped = [c.position for c in survey.columns if c.position not in taken]
-        self._survey = survey
-        self._options = options
+        self._survey, self._options = survey, options
         self._orders = dict(self._date_orders())
         self.needs = self._open_questions(run, confirmed)
         self.warnings = self._noticed()
@@ -165,6 +164,12 @@ class Binding:
             if order and order != MIXED and facts and facts.dates.either:
                 settled.append(order)
         return list(dict.fromkeys(settled))
+
+
+def _seen_positions(survey: Survey, options: Mapping[str, Any]) -> set[int]:
+    """All columns, but hidden ones when the customer leaves hidden things out."""
+    skipped = bool(options.get("skip_hidden"))
+    return {column.position for column in survey.columns if not (skipped and column.hidden)}
 
 
 def _our_positions(survey: Survey) -> tuple[int, ...]:

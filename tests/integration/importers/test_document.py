@@ -24,7 +24,7 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture
 def shown():
     """The classes of the page, as a shop with our models would have them."""
-    namespace = {"__name__": "tests.warehouse.shown"}
+    namespace = {"__name__": "shop.importers"}
     for snippet in re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL):
         code = snippet.replace("shop.models", "tests.warehouse.models")
         exec(compile(code, "docs/importers.md", "exec"), namespace)  # noqa: S102  (our own page)
