@@ -25,7 +25,7 @@ __all__ = ["Act", "Lanes", "OneList", "Scene"]
 BIG = "big"
 IMPORTER = "story.Deliveries"
 PATIENCE_S = 240.0
-ENDED = {JobStatus.FINISHED, JobStatus.FAILED, JobStatus.STOPPED, JobStatus.CANCELED}
+TO_COME = {JobStatus.QUEUED, JobStatus.STARTED}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,7 +98,7 @@ class Act:
         """Watch, several times a second."""
 
     def _small_ones_ended(self) -> bool:
-        return all(job.get_status() in ENDED for job in self.jobs)
+        return all(job.get_status() not in TO_COME for job in self.jobs)
 
     def _waits(self) -> list[float]:
         for job in self.jobs:
