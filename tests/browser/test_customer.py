@@ -75,7 +75,8 @@ def test_with_the_keyboard_only(open_as, workers, invoice_file):
     """Every step is reached and done with Tab, arrows, Space and Enter."""
     page = open_as(None)
     page.goto("/sign-in/")
-    page.keyboard.type(ADA.username)  # the first field has the focus
+    expect(page.get_by_label("User name")).to_be_focused()
+    page.keyboard.type(ADA.username)
     page.keyboard.press("Tab")
     page.keyboard.type(ADA.password)
     page.keyboard.press("Enter")
