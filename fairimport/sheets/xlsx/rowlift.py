@@ -15,7 +15,7 @@ from fairimport.sheets.xlsx.values import Converter
 __all__ = ["RowLift"]
 
 _BATCH = 1000
-_WIDEST = 256
+_WIDEST = 1024
 _NARROWEST = 4
 _ATTRIBUTE = r'\s(?:x14ac:)?\w+="[^"<&]*"'
 _CELL_ATTRIBUTES = re.compile(r'(?:\s(?:s="([0-9]{1,9})"|t="(\w+)"|[cv]m="[0-9]+"|ph="[01]"))*')
