@@ -14,6 +14,8 @@ Record = tuple[int, list[str], str]
 """First line (from 1), fields, and how its last line ended."""
 
 _SWALLOWED = 3
+_SWALLOWED_OF_TWO = 10
+"""Lines within a field from which on they are taken for records; one delimiter is a weaker sign."""
 
 
 class _Lines:
@@ -122,5 +124,6 @@ def _refuse_swallowed(held: list[str], start: int, delimiter: str, width: int) -
     """Refuse a quoted field that holds lines which look like the file's own records."""
     inner = [line for line in held[1:-1] if line.strip()]
     like = sum(1 for line in inner if line.count(delimiter) == width - 1)
-    if width > 2 and len(inner) >= _SWALLOWED and like >= 0.9 * len(inner):
+    enough = _SWALLOWED if width > 2 else _SWALLOWED_OF_TWO
+    if width > 1 and len(inner) >= enough and like >= 0.9 * len(inner):
         raise FileRefused("unclosed_quote", line=_opening(held[:1], start, delimiter))

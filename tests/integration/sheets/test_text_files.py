@@ -221,6 +221,17 @@ def test_a_quote_that_swallows_lines_is_named(read, lines, opens):
     assert (refused.value.code, refused.value.facts) == ("unclosed_quote", {"line": opens})
 
 
+def test_two_columns_need_more_lines_to_look_like_records(read):
+    """A short note may have one comma in each line; a long one that always has is no note."""
+    for count, swallowed in ((4, False), (30, True)):
+        content = 'Code,Name\r\nA-1,"oops\r\n' + "A-2,x\r\n" * count + 'A-3,y"\r\n'
+        if swallowed:
+            with pytest.raises(FileRefused, match="unclosed_quote"):
+                read(content)
+        else:
+            assert len(read(content)[1]) == 1
+
+
 def test_a_long_note_with_commas_is_no_swallowed_table(read):
     """A field of several lines is fine when its lines are not like the file's rows."""
     note = "\n".join(f"line {n}, and so on" for n in range(60))
