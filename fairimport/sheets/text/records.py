@@ -63,7 +63,7 @@ def read_records(
         if len(held) > 1:
             _refuse_swallowed(held, start, delimiter, width)
             fields = [field.replace("\r\n", "\n").replace("\r", "\n") for field in fields]
-        width = width or len(fields)
+        width = len(fields) if len(fields) > 1 else width
         yield start, fields, _ending(held[-1])
 
 
