@@ -11,7 +11,7 @@
 from __future__ import annotations
 
 import os
-import shutil
+import signal
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -30,9 +30,9 @@ ON_POSTGRES = os.environ.get("FAIRIMPORT_TEST_DB") == "postgres"
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Keep the tests of this pass; without a PostgreSQL its tests are skipped by name."""
     wanted = {"both_databases", "postgres"} if ON_POSTGRES else None
-    kept = [item for item in items if _belongs(item, wanted)]
-    config.hook.pytest_deselected(items=[item for item in items if item not in kept])
-    items[:] = kept
+    every = [(_belongs(item, wanted), item) for item in items]
+    config.hook.pytest_deselected(items=[item for belongs, item in every if not belongs])
+    items[:] = [item for belongs, item in every if belongs]
     if ON_POSTGRES and not PostgresServer.available():
         for item in items:
             item.add_marker(pytest.mark.skip(reason="no PostgreSQL server on this machine"))
@@ -64,17 +64,17 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     terminalreporter.write_line(f"time: {', '.join(spent)}")
 
 
-@pytest.fixture(scope="session", autouse=True)
-def _test_dir() -> Iterator[Path]:
-    """The suite's folder, gone at the end."""
-    folder = Path(os.environ["FAIRIMPORT_TEST_DIR"])
-    folder.chmod(0o711)  # PostgreSQL may run as another user
-    yield folder
-    shutil.rmtree(folder, ignore_errors=True)
+@pytest.fixture(autouse=True)
+def _signals() -> Iterator[None]:
+    """A worker that ran within a test leaves Ctrl-C to the suite again."""
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    yield
+    for number, handler in before.items():
+        signal.signal(number, handler)
 
 
 @pytest.fixture(scope="session")
-def _own_redis(_test_dir: Path) -> Iterator[RedisServer]:
+def _own_redis() -> Iterator[RedisServer]:
     server = RedisServer(django_settings.REDIS_DIR)
     yield server
     server.stop()
@@ -101,8 +101,9 @@ def redis_url(redis_server: RedisServer) -> str:
 
 
 @pytest.fixture(scope="session")
-def postgres_server(_test_dir: Path) -> Iterator[PostgresServer]:
+def postgres_server() -> Iterator[PostgresServer]:
     """The suite's PostgreSQL; a test may stop and start it (its data stays)."""
+    Path(django_settings.TEST_DIR).chmod(0o711)  # it may run as another user
     server = PostgresServer(django_settings.POSTGRES_DIR)
     server.start()
     yield server

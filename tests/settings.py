@@ -10,12 +10,22 @@ module too. So a `fairworker` in a child process sees the rows of a `transaction
 
 from __future__ import annotations
 
+import atexit
 import json
 import os
+import shutil
 import tempfile
 from pathlib import Path
 
-TEST_DIR = Path(os.environ.get("FAIRIMPORT_TEST_DIR") or tempfile.mkdtemp(prefix="fairimport-"))
+
+def _new_dir() -> str:
+    """A folder that is gone when this process ends; its forks leave it alone."""
+    made, owner = tempfile.mkdtemp(prefix="fairimport-"), os.getpid()
+    atexit.register(lambda: os.getpid() == owner and shutil.rmtree(made, ignore_errors=True))
+    return made
+
+
+TEST_DIR = Path(os.environ.get("FAIRIMPORT_TEST_DIR") or _new_dir())
 os.environ["FAIRIMPORT_TEST_DIR"] = str(TEST_DIR)  # for the processes that the tests start
 os.environ["DEMO_DIR"] = str(TEST_DIR / "demo")
 os.environ.pop("REDIS_URL", None)
