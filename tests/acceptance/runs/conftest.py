@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sqlite3
 import time
 import uuid
 from collections.abc import Callable
@@ -11,9 +12,10 @@ from typing import Any
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db import connection
 
 from fairimport.lanes import get_lanes
-from fairimport.models import Chunk, ImportRun
+from fairimport.models import Chunk, ImportRun, TenantLimit
 from fairimport.progress import OUTCOMES
 from fairimport.runs import control, intake
 from fairimport.states import ENDED, State
@@ -74,7 +76,7 @@ class Imports:
             assert run.state == state or run.state not in ENDED, (run.state, run.error_code)
             return run.state == state
 
-        until(is_there, seconds, f"{run.state} instead of {state}")
+        until(is_there, seconds, f"the import is {state}")
 
     def done(self, run: ImportRun) -> int:
         """Rows that have an outcome."""
@@ -115,6 +117,46 @@ def horse_of(worker: WorkerProcess, seconds: float = 10) -> int:
 def busy(workers: list[WorkerProcess], seconds: float = 10) -> WorkerProcess:
     """One of the workers that has a horse."""
     return until(lambda: next((w for w in workers if w.children()), None), seconds, "a busy worker")
+
+
+def limit(tenant: str = "acme", **values: Any) -> None:
+    """Change a tenant's limit as the admin does."""
+    found, _ = TenantLimit.objects.get_or_create(tenant=tenant)
+    for name, value in values.items():
+        setattr(found, name, value)
+    found.full_clean()
+    found.save()
+
+
+def freeze(worker: WorkerProcess, horse: int) -> None:
+    """SIGSTOP a worker and its horse at a moment when they do not hold SQLite's only write lock.
+
+    A process that is frozen with that lock in its hands keeps every writer waiting, ours or not.
+    """
+    for _ in range(100):
+        for pid in (worker.pid, horse):
+            os.kill(pid, signal.SIGSTOP)
+        if can_write():
+            return
+        for pid in (worker.pid, horse):
+            os.kill(pid, signal.SIGCONT)
+        time.sleep(0.03)
+    raise AssertionError("the horse never let go of the database")
+
+
+def can_write() -> bool:
+    """Whether another connection could write now; PostgreSQL has no lock for all."""
+    if connection.vendor != "sqlite":
+        return True
+    other = sqlite3.connect(connection.settings_dict["NAME"], timeout=0.2, isolation_level=None)
+    try:
+        other.execute("BEGIN IMMEDIATE")
+        other.execute("ROLLBACK")
+    except sqlite3.OperationalError:
+        return False
+    finally:
+        other.close()
+    return True
 
 
 def is_alive(pid: int) -> bool:

@@ -8,18 +8,19 @@ import pytest
 from django.core.exceptions import ValidationError
 
 from fairimport import progress
-from fairimport.models import Chunk, TenantLimit
+from fairimport.models import Chunk
 from fairimport.runs import control
 from fairimport.states import State
-from tests.acceptance.runs.conftest import LEASE, busy, csv_of, horse_of, in_flight, kill, until
-
-
-def limit(tenant: str = "acme", **values) -> None:
-    found, _ = TenantLimit.objects.get_or_create(tenant=tenant)
-    for name, value in values.items():
-        setattr(found, name, value)
-    found.full_clean()
-    found.save()
+from tests.acceptance.runs.conftest import (
+    LEASE,
+    busy,
+    csv_of,
+    horse_of,
+    in_flight,
+    kill,
+    limit,
+    until,
+)
 
 
 def test_a_cap_of_0_pauses_and_1_starts(imports, fairworkers):

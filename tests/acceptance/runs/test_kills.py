@@ -15,10 +15,12 @@ from tests.acceptance.runs.conftest import (
     LEASE,
     busy,
     csv_of,
+    freeze,
     horse_of,
     in_flight,
     is_alive,
     kill,
+    limit,
     until,
 )
 
@@ -51,6 +53,23 @@ def test_a_killed_worker_loses_no_row_and_does_none_twice(imports, fairworkers, 
     assert imports.has_each_row_once(run, rows)
     until(lambda: in_flight() == 0, 2.5 * LEASE, "all slots are free")
     assert time.monotonic() - killed < 60
+
+
+@pytest.mark.both_databases
+@pytest.mark.parametrize("who", ["parent", "horse", "both"])
+def test_the_only_slot_comes_back_within_the_lease(imports, fairworkers, who):
+    """With a cap of 1 rows can only go on once the dead worker's slot is free."""
+    workers = fairworkers(2)
+    run = imports.ready(csv_of(100), options=SLOW)
+    limit(cap=1)
+    control.start(run)
+    imports.after_rows(run, 10)
+    kill(*victims(busy(workers), who))
+    before = imports.done(run)
+    imports.after_rows(run, before + 1, 2.5 * LEASE)
+    imports.finishes(run)
+    assert imports.outcomes(run) == {"created": 100}
+    assert imports.has_each_row_once(run, 100)
 
 
 def test_the_only_worker_is_killed_and_another_goes_on(imports, fairworkers):
@@ -97,8 +116,7 @@ def test_a_frozen_worker_writes_nothing_when_it_wakes_up(imports, fairworkers):
     imports.after_rows(run, 10)
     worker = busy(workers)
     horse = horse_of(worker)
-    for pid in (worker.pid, horse):
-        os.kill(pid, signal.SIGSTOP)
+    freeze(worker, horse)
     imports.finishes(run, 60)
     assert imports.outcomes(run) == {"created": 60}
     os.kill(horse, signal.SIGCONT)

@@ -8,10 +8,10 @@ import time
 import pytest
 
 from fairimport.lanes import get_lanes
-from fairimport.models import Chunk, TenantLimit
+from fairimport.models import Chunk
 from fairimport.runs import control
 from fairimport.states import State
-from tests.acceptance.runs.conftest import LEASE, csv_of, in_flight, until
+from tests.acceptance.runs.conftest import LEASE, csv_of, in_flight, limit, until
 
 AWAY_S = float(os.environ.get("FAIRIMPORT_TEST_REDIS_AWAY_S", "20"))
 
@@ -20,10 +20,9 @@ AWAY_S = float(os.environ.get("FAIRIMPORT_TEST_REDIS_AWAY_S", "20"))
 def test_flushall_in_mid_import_loses_no_row(imports, fairworkers, redis_server):
     """Every row once, the cap never exceeded, a pause still there: nothing but the database."""
     fairworkers(3)
-    TenantLimit.objects.update_or_create(tenant="acme", defaults={"cap": 2})
+    limit(cap=2)
     paused = imports.ready(csv_of(5), tenant="birch")
-    TenantLimit.objects.get(tenant="birch").delete()
-    TenantLimit.objects.create(tenant="birch", paused=True, paused_by="ops")
+    limit("birch", paused=True, paused_by="ops")
     run = imports.start(csv_of(200), options={"sleep_ms": 20})
     control.start(paused)
     imports.after_rows(run, 40)
@@ -71,8 +70,7 @@ def test_a_run_needs_little_of_redis(imports, fairworkers, redis_server):
     used = {}
     for rows in (1_000, 20_000):
         run = imports.ready(csv_of(rows), tenant=f"t{rows}")
-        TenantLimit.objects.filter(tenant=run.tenant).update(paused=True)
-        TenantLimit.objects.get(tenant=run.tenant).save()
+        limit(run.tenant, paused=True)
         with redis_server.client() as client:
             before = client.info("memory")["used_memory"]
             control.start(run)
