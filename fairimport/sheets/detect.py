@@ -35,7 +35,10 @@ _FOREIGN = {
     b"II*\x00": "tiff",
     b"MM\x00*": "tiff",
 }
-_OTHER_TABLES = {b"PAR1": "parquet", b"ID;P": "sylk", b"ARROW1": "arrow"}
+_OTHER_TABLES = {b"PAR1": "parquet", b"ARROW1": "arrow"}
+_SYLK = re.compile(rb"ID;P(?:WXL|SCALC|CALC|Gnumeric)")
+_TEXTUAL = (b"%PDF", b"{\\rtf")
+"""Beginnings that are text by themselves; any other is one only where bytes follow that are not."""
 _HTML = re.compile(
     rb"(?:<\?xml[^>]*>\s*)?(?:<!--.*?-->\s*)*<(?:!doctype\s+html|html|head|body|table|meta|div|style"
     rb"|script|title|center|p|br)\b",
@@ -57,14 +60,25 @@ def kind_of_file(path: Path) -> str:
         return _ole(path)
     if start.startswith((*_OLD_EXCEL, _OLDEST_EXCEL)):
         return "xls"
-    for magic, name in _FOREIGN.items():
-        if start.startswith(magic):
-            raise FileRefused("not_a_spreadsheet", content=name)
-    for magic, name in _OTHER_TABLES.items():
-        if start.startswith(magic):
-            raise FileRefused("unsupported_format", content=name)
+    _refuse_foreign(start)
     _refuse_markup(start)
     return "text"
+
+
+def _refuse_foreign(start: bytes) -> None:
+    """Name formats by their first bytes; a header such as `ID3` or `PAR1` is none."""
+    if _SYLK.match(start):
+        raise FileRefused("unsupported_format", content="sylk")
+    if start.startswith(_TEXTUAL) or _CONTROL.search(start[:64]):
+        for magic, name in _FOREIGN.items():
+            if start.startswith(magic):
+                raise FileRefused("not_a_spreadsheet", content=name)
+        for magic, name in _OTHER_TABLES.items():
+            if start.startswith(magic):
+                raise FileRefused("unsupported_format", content=name)
+
+
+_CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1f\x7f-\xff]")
 
 
 def _zip(start: bytes, path: Path) -> str:

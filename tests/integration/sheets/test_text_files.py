@@ -291,7 +291,9 @@ def test_a_field_over_the_limit_is_its_rows_fault(read):
         ),
         (b"%PDF-1.7", "not_a_spreadsheet"),
         (b"\x89PNG\r\n\x1a\n", "not_a_spreadsheet"),
-        (b"PAR1xxxx", "unsupported_format"),
+        (b"PAR1\x15\x04", "unsupported_format"),
+        (b"Rar!\x1a\x07", "not_a_spreadsheet"),
+        (b"\x1f\x8b\x08", "not_a_spreadsheet"),
         (",".join(f"h{n}" for n in range(600)).encode() + b"\n1\n", "too_many_columns"),
         (HEAD.encode() + b"," * 599 + b"x\n", "too_many_columns"),
     ],
@@ -301,6 +303,16 @@ def test_what_is_no_table_is_refused_by_name(read, content, code):
     with pytest.raises(FileRefused) as refused:
         read(content)
     assert refused.value.code == code
+
+
+@pytest.mark.parametrize(
+    "header",
+    ["ID;Price", "ID3,Name", "PAR1,PAR2", "PK,Name", "RIFF,x", "MZ,y", "BZh9,z", "GIF89a,b"],
+)
+def test_a_header_like_a_magic_number_is_a_header(read, header):
+    """What begins like another format and goes on as text is text."""
+    found, rows = read(f"{header}\n1,2\n".replace(",", header[2] if ";" in header else ","))
+    assert (len(found.columns), len(rows)) == (2, 1)
 
 
 def test_too_many_rows_are_refused(read):
