@@ -49,6 +49,7 @@ def snapshot(raw: Mapping[str, Any]) -> Snapshot:
         longest_turn_s=of.turn,
         lapses=int(every.get("lapses", 0)),
         workers=int(raw["workers"]),
+        last_seen=float(raw["seen"]) / MICRO if raw.get("seen") else None,
     )
 
 

@@ -112,6 +112,8 @@ class Snapshot:
     longest_turn_s: float = 0.0
     lapses: int = 0
     workers: int = 0
+    last_seen: float | None = None
+    """When any worker last gave a sign of life; None when nobody ever did."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,7 +10,7 @@ from django.utils.timesince import timesince
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from fairimport.lanes import LaneState, Snapshot, workers_alive
+from fairimport.lanes import LaneState, Snapshot
 from fairimport.models import Chunk, ImportRun
 from fairimport.states import State
 
@@ -52,7 +52,7 @@ def why(run: ImportRun, lanes: Snapshot, own: LaneState | None, *, moves: bool) 
     if moves:
         return None
     if not lanes.workers:
-        return _no_worker()
+        return _no_worker(lanes.last_seen)
     if own is not None and own.in_flight >= own.cap:
         return _at_cap(run, own)
     return _behind(own)
@@ -64,8 +64,7 @@ def _paused(own: LaneState) -> Reason:
     return Reason("paused", _("Paused by the operator."))
 
 
-def _no_worker() -> Reason:
-    seen = workers_alive().last_seen
+def _no_worker(seen: float | None) -> Reason:
     if seen is None:
         return Reason("no_worker", _("No worker is running. It starts by itself once one is."))
     ago = timesince(datetime.fromtimestamp(seen, tz=timezone.get_current_timezone()))

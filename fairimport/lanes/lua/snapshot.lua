@@ -2,7 +2,7 @@
 -- snapshot: the tenants now, with the fairness numbers of the last five minutes.
 -- ARGV[2] most tenants when none is named: those with leases or waiting jobs, then the longest waits
 -- ARGV[3...] tenants
--- RETURN  JSON: {open, eligible, inbox, live, workers, all = {...}, tenants = {name = {...}}}; times in microseconds
+-- RETURN  JSON: {open, eligible, inbox, live, workers, seen, all = {...}, tenants = {name = {...}}}; times in microseconds
 -- COST    O(tenants asked for * log tenants + live leases)
 local now = clock()
 local most, names, seen = tonumber(ARGV[2]), {}, {}
@@ -47,5 +47,6 @@ return cjson.encode({
   live = call("ZCARD", DEADLINES), all = all, tenants = tenants, working = working, turns = settings.turns,
   first = call("ZRANGE", READY, 0, 0, "WITHSCORES")[2], clock = system_time(),
   cap = tonumber(call("HGET", PEAKS, "cap") or 0), weight = tonumber(call("HGET", PEAKS, "weight") or 0),
+  seen = call("ZRANGE", WORKERS, -1, -1, "WITHSCORES")[2],
   workers = call("ZCOUNT", WORKERS, now - math.max(2 * settings.term, 5000000), "+inf"),
 })
