@@ -25,7 +25,8 @@ test-postgres: $(DEV_READY)
 
 test-sqlite: $(DEV_READY)
 	@echo "All tests, on SQLite:"
-	@FAIRIMPORT_TEST_DB=sqlite $(BIN)/python -m pytest -q --cov --cov-append --cov-report=term:skip-covered $(ARGS)
+	@FAIRIMPORT_TEST_DB=sqlite $(BIN)/python -m pytest -q --cov --cov-append --cov-report=term:skip-covered \
+		$(if $(ARGS),$(ARGS),--cov-fail-under=85)
 
 lint: $(DEV_READY)  ## Check style, types, layers and migrations
 	@$(BIN)/ruff check .
