@@ -86,6 +86,7 @@ class RenewalThread(threading.Thread):
         super().__init__(name="fairimport-renewal", daemon=True)
         self._renewal = renewal
         self._work: tuple[Claim, Lanes] | None = None
+        self._over = threading.Event()
 
     def begin(self, claim: Claim, lanes: Lanes) -> None:
         """Keep this claim until `end`."""
@@ -96,10 +97,14 @@ class RenewalThread(threading.Thread):
         """Keep nothing."""
         self._work = None
 
+    def close(self) -> None:
+        """End the thread; one that waits for Redis just now ends by itself, a little later."""
+        self._over.set()
+        self.join(timeout=1.0)
+
     def run(self) -> None:
         """Look several times a lease, whether a renewal is due."""
-        while True:
-            time.sleep(settings.lease / 12)
+        while not self._over.wait(settings.lease / 12):
             work = self._work
             if work is not None and not self._renewal.seconds_left() and not work[0].lost():
                 self._renewal.renew(work[1])

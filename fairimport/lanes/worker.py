@@ -154,6 +154,13 @@ class FairSimpleWorker(Loop, Settling, SimpleWorker):
             self.executions.clear()
             close_old_connections()
 
+    def teardown(self) -> None:
+        """As any worker's; and its thread ends with it."""
+        super().teardown()
+        if self._keeper is not None:
+            self._keeper.close()
+            self._keeper = None
+
     def _keep(self) -> RenewalThread:
         if self._keeper is None:
             self._keeper = RenewalThread(Renewal(self.name, self._beat))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -44,6 +45,14 @@ def test_a_running_job_knows_itself(acme: LaneQueue, work: Work) -> None:
     job.refresh()
     assert job.get_meta() == {"colour": "red", "seen": True}
     assert worker.name == "ann"
+
+
+def test_no_thread_outlives_its_worker(acme: LaneQueue, work: Work) -> None:
+    """A host may run a burst worker in its own process, again and again."""
+    before = set(threading.enumerate())
+    acme.enqueue(jobs.note)
+    work()
+    assert set(threading.enumerate()) <= before
 
 
 def test_a_failure_is_kept_as_rq_keeps_it(acme: LaneQueue, work: Work) -> None:
