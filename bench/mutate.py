@@ -26,7 +26,8 @@ from bench.report import Report
 ROOT = Path(__file__).resolve().parent.parent
 KNOWN = Path(__file__).parent / "mutation" / "survivors.toml"
 LANES = "tests/integration/lanes"
-QUICK = [f"{LANES}/test_mutants.py", f"{LANES}/test_scripts.py", f"{LANES}/test_laws.py"]
+NAMES = ("mutants", "exact", "exact_numbers", "scripts", "laws")
+QUICK = [f"{LANES}/test_{name}.py" for name in NAMES]
 THOROUGH = [f"{LANES}/test_fairness.py", f"{LANES}/test_bounds.py"]
 SECONDS = 150.0  # a mutant that makes the tests hang is killed, too
 

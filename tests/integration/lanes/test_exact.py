@@ -1,0 +1,439 @@
+"""What the scripts answer and leave behind, to the letter: the second part of `test_mutants.py`."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from fairimport.lanes import Limit
+from fairimport.lanes.lanes import Claimed, Closed, Idle
+from tests.lanelab import Lab
+
+
+def longest_wait(lab: Lab, tenant: str) -> int:
+    """Microseconds of the tenant's longest wait in the running minute."""
+    key = f"{lab.lanes.keys.prefix}slow:{lab.now // 60_000_000}"
+    return round(lab.redis.zscore(key, tenant))
+
+
+def resting(lab: Lab, count: int) -> None:
+    """So many tenants rest whom the clock has just reached, each with a mean."""
+    prefix = lab.lanes.keys.prefix
+    lab.redis.set(prefix + "clock", 100)
+    for number in range(count):
+        lab.redis.zadd(prefix + "resting", {f"r{number:02d}": 100})
+        lab.redis.hset(prefix + "means", f"r{number:02d}", 5)
+
+
+def left(lab: Lab) -> tuple[int, int]:
+    """How many rest, and how many means are kept."""
+    prefix = lab.lanes.keys.prefix
+    return lab.redis.zcard(prefix + "resting"), lab.redis.hlen(prefix + "means")
+
+
+# -- claim -----------------------------------------------------------------------------------
+
+
+def test_a_wait_that_begins_in_the_future_is_none(lab: Lab) -> None:
+    """Clocks of hosts differ; a wait is never below zero, and zero exactly."""
+    lab.push("job", "acme", since=lab.now + 5_000_000)
+    lab.claim()
+    assert longest_wait(lab, "acme") == 0
+
+
+def test_a_claim_takes_sixteen_lapses_back_at_most(lab: Lab) -> None:
+    """The next one goes on, so that no claim is held up by a crowd of dead workers."""
+    lab.lanes.set_limits({"a": Limit(17)})
+    for number in range(17):
+        lab.push(f"j{number}", "a", ticket="1")
+    for _ in range(17):
+        lab.claim()
+    lab.sleep(3)
+    assert len(lab.claim().lapses) == 16
+    assert len(lab.claim().lapses) == 1
+
+
+def test_a_claim_forgets_sixteen_who_rest_at_most(lab: Lab) -> None:
+    """Those whom the clock has passed, with their means; the others go with later claims."""
+    resting(lab, 17)
+    lab.push("job", "a")
+    lab.claim()
+    assert left(lab) == (1, 1)
+
+
+def test_an_idle_claim_waits_for_the_earliest_deadline(lab: Lab) -> None:
+    """Not for the last one."""
+    lab.push("one", "a")
+    lab.push("two", "a")
+    lab.claim()
+    lab.sleep(0.5)
+    lab.claim()
+    assert lab.lanes.claim("w") == Idle(wait=1.5, live=2)
+
+
+def test_a_load_that_lowers_a_cap_lets_nothing_in(lab: Lab) -> None:
+    """The tenant is ready still; the claim that meets it sees the cap, and parks it."""
+    lab.push("one", "a")
+    lab.push("two", "a")
+    found = lab.claim()
+    assert set(lab.scores("ready")) == {"a"}
+    lab.lanes.load_limits({"a": Limit(1)}, wait=0)
+    assert isinstance(lab.lanes.claim("w"), Idle)
+    assert set(lab.scores("parked")) == {"a"}
+    assert lab.lanes.settle(found.lease_id, "done")
+    assert lab.claim().job_id == "two"
+
+
+def test_the_clock_passes_who_rests_once_nobody_works(lab: Lab) -> None:
+    """Nobody is left to whom they owe anything; while a lease lives the clock stands."""
+    clock = lab.lanes.keys.prefix + "clock"
+    resting(lab, 1)
+    lab.redis.zadd(lab.lanes.keys.prefix + "resting", {"ahead": 900, "more": 1000})
+    lab.push("job", "a")
+    found = lab.claim()
+    before = int(lab.redis.get(clock))
+    assert before < 900
+    assert isinstance(lab.lanes.claim("w"), Idle)
+    assert int(lab.redis.get(clock)) == before
+    lab.redis.zadd(lab.lanes.keys.prefix + "parked", {"a": 50})
+    assert lab.lanes.settle(found.lease_id, "done")
+    assert isinstance(lab.lanes.claim("w"), Idle)
+    assert int(lab.redis.get(clock)) == 1000
+
+
+# -- settle, renew ---------------------------------------------------------------------------
+
+
+def test_time_that_goes_back_uses_nothing(lab: Lab) -> None:
+    """Redis' clock may be set; nothing negative is learned, counted or told."""
+    lab.push("job", "a")
+    found = lab.claim()
+    lab.sleep(-1)
+    prefix = lab.lanes.keys.prefix
+    row = json.loads(lab.lanes.scripts.run(lab.redis, "snapshot", 9))["working"]["a"]
+    assert row["v"] - row["account"] == 1_000_000
+    lab.push("next", "a")
+    lab.lanes.route()
+    assert lab.lanes.scripts.run(lab.redis, "settle", found.lease_id, "done") == [b"settled", 0]
+    assert lab.redis.hget(prefix + "means", "a") == b"0"
+
+
+def test_means_move_by_an_eighth(lab: Lab) -> None:
+    """Of the difference, rounded to the microsecond; a release teaches nothing."""
+    for number in range(4):
+        lab.push(f"j{number}", "a")
+    lab.push("b", "b")
+    prefix = lab.lanes.keys.prefix
+    for micros, mean in ((3, b"3"), (7, b"4"), (0, b"4"), (1_000_000, b"125004")):
+        found = next(it for it in iter(lab.claim, None) if it.tenant == "a")
+        lab.sleep(micros / 1_000_000)
+        assert lab.lanes.settle(found.lease_id, "done")
+        assert lab.redis.hget(prefix + "means", "a") == mean
+
+
+def test_a_release_forgives_no_lapse(lab: Lab) -> None:
+    """It is no end: the third lapse gives up although the job was released in between."""
+    lab.push("job", "a")
+    for _ in range(2):
+        lab.claim()
+        lab.sleep(2.0)
+        lab.lanes.reap()
+    assert lab.lanes.settle(lab.claim().lease_id, "released")
+    lab.claim()
+    lab.sleep(2.0)
+    assert [lapse.given_up for lapse in lab.lanes.reap()] == [True]
+
+
+def test_a_job_that_rq_queued_meanwhile_goes_back_to_its_lane(lab: Lab) -> None:
+    """Its execution is still under the lease; the job must not be lost."""
+    lab.push("job", "a")
+    found = lab.claim()
+    lab.redis.hset("rq:job:job", "status", "queued")
+    assert lab.lanes.settle(found.lease_id, "yielded")
+    assert lab.lane("a") == ["job"]
+
+
+def test_a_renewal_is_a_sign_of_life_and_moves_both_deadlines(lab: Lab) -> None:
+    """Of the worker that renews, now; the term is that of the claim."""
+    lab.push("job", "a")
+    found = lab.claim()
+    lab.sleep(1.25)
+    run = lab.lanes.scripts.run
+    assert run(lab.redis, "renew", found.lease_id, "w2", "a", "job", 0) == [b"renewed"]
+    until = lab.now + 2_000_000
+    assert lab.scores("workers")["w2"] == lab.now
+    assert lab.scores("deadlines") == lab.scores("leases:a") == {found.lease_id: until}
+
+
+def test_a_lease_that_redis_lost_is_told_whole(closed: Lab) -> None:
+    """What is charged is what was used until then; it is charged on from there."""
+    lab = closed
+    lab.lanes.set_limits({"a": Limit(2, weight=2.0)})
+    run = lab.lanes.scripts.run
+    assert run(lab.redis, "renew", "lost", "w", "a", "job", 750_000) == [b"renewed"]
+    prefix = lab.lanes.keys.prefix
+    kept = {
+        key.decode(): it.decode() for key, it in lab.redis.hgetall(prefix + "lease:lost").items()
+    }
+    assert float(kept.pop("weight")) == 2.0
+    assert kept == {
+        "tenant": "a",
+        "job": "job",
+        "worker": "w",
+        "started": str(lab.now - 750_000),
+        "guess": "750000",
+        "term": "2000000",
+    }
+    assert lab.scores("parked") == {"a": 0}
+    assert lab.scores("leases:a") == lab.scores("deadlines") == {"lost": lab.now + 2_000_000}
+    lab.sleep(1)
+    assert run(lab.redis, "renew", "lost", "w", "a", "job", 0) == [b"renewed"]
+    assert lab.scores("parked") == {"a": 500_000}
+
+
+def test_a_tenant_in_no_set_is_not_brought_into_one_by_a_renewal(lab: Lab) -> None:
+    """Its lease goes on all the same."""
+    lab.push("job", "a")
+    found = lab.claim()
+    lab.redis.delete(lab.lanes.keys.prefix + "parked")
+    lab.sleep(1.5)
+    run = lab.lanes.scripts.run
+    assert run(lab.redis, "renew", found.lease_id, "w", "a", "job", 0) == [b"renewed"]
+    assert lab.scores("parked") == lab.scores("ready") == lab.scores("resting") == {}
+
+
+# -- reap ------------------------------------------------------------------------------------
+
+
+def test_a_reap_does_as_much_as_it_is_asked_to(lab: Lab) -> None:
+    """So many lapses, and so many tenants forgotten; the earliest deadlines first."""
+    lab.lanes.set_limits({"a": Limit(3)})
+    for number in range(3):
+        lab.push(f"j{number}", "a", ticket="1")
+    for _ in range(3):
+        lab.claim()
+        lab.sleep(0.1)
+    lab.sleep(3)
+    resting(lab, 3)
+    assert [lapse.job_id for lapse in lab.lanes.reap(2)] == ["j0", "j1"]
+    assert left(lab)[0] == 1
+
+
+def test_workers_are_forgotten_after_a_day_to_the_microsecond(lab: Lab) -> None:
+    """At its end the mark goes, before it stays."""
+    lab.lanes.claim("old")
+    lab.sleep(0.000001)
+    lab.lanes.claim("young")
+    lab.sleep(86_399.999999)
+    lab.lanes.reap()
+    assert lab.redis.zrange(lab.lanes.keys.workers, 0, -1) == [b"young"]
+
+
+# -- what is told about a job ------------------------------------------------------------------
+
+
+def told(lab: Lab, job: str) -> list[Any]:
+    """The raw reply of explain: the code and all facts."""
+    code, facts = lab.lanes.scripts.run(lab.redis, "explain", job)
+    return [code.decode(), json.loads(facts)]
+
+
+def test_explain_tells_these_facts_and_no_others(closed: Lab) -> None:
+    """For each code, to the letter."""
+    lab = closed
+    own = {"tenant": "a", "status": "queued"}
+    lab.push("one", "a")
+    assert told(lab, "one") == ["limits_not_loaded", own]
+    lab.lanes.load_limits({"a": Limit(2)}, wait=0)
+    for job, tenant in (("two", "a"), ("three", "a"), ("b1", "b"), ("b2", "b")):
+        lab.push(job, tenant)
+    lab.redis.lmove(lab.lanes.keys.inbox, lab.lanes.keys.landing, "LEFT", "RIGHT")
+    assert told(lab, "three") == ["behind", {**own, "inbox": 5}]
+    lab.lanes.route()
+    row = {**own, "cap": 2, "waiting": 3}
+    assert told(lab, "three") == ["behind", {**row, "before": 2, "tenants": 0}]
+    assert told(lab, "b1")[1]["tenants"] == 1
+    lab.claim()
+    lab.sleep(0.75)
+    running = {"tenant": "a", "status": "started", "worker": "worker", "seconds": 0.75}
+    assert told(lab, "one") == ["running", running]
+    assert told(lab, "two") == ["behind", {**row, "waiting": 2, "before": 0, "tenants": 1}]
+    lab.claim()
+    lab.claim()
+    facts = {**row, "waiting": 1, "before": 0}
+    assert told(lab, "three") == ["at_cap", {**facts, "jobs": ["one", "two"]}]
+    lab.lanes.set_limits({"a": Limit(0)})
+    assert told(lab, "three") == ["paused", {**facts, "cap": 0, "by": ""}]
+    lab.lanes.set_limits({"a": Limit(2, paused=True, paused_by="ops", paused_at=12.5)})
+    assert told(lab, "three") == ["paused", {**facts, "cap": 0, "by": "ops", "at": 12.5}]
+
+
+def test_explain_names_the_state_of_what_does_not_wait(lab: Lab) -> None:
+    """RQ's own word for it, and the tenant if there is one."""
+    for status, code in (
+        ("scheduled", "scheduled"),
+        ("deferred", "scheduled"),
+        ("finished", "finished"),
+        ("canceled", "finished"),
+        ("started", "unknown"),
+    ):
+        lab.push("job", "a", status=status)
+        assert told(lab, "job") == [code, {"tenant": "a", "status": status}]
+    lab.push("job", "a", status="started", lease="gone")
+    assert told(lab, "job") == ["unknown", {"tenant": "a", "status": "started"}]
+    assert told(lab, "nothing") == ["unknown", {"tenant": ""}]
+
+
+def test_holding_looks_into_every_place(lab: Lab) -> None:
+    """Lane, landing list and RQ's list; a lease that is gone holds nothing."""
+    for job in ("lane", "landing", "inbox"):
+        lab.redis.hset(f"rq:job:{job}", mapping={"status": "queued", "tenant": "a"})
+    lab.redis.rpush(lab.lanes.keys.lane("a"), "first", "lane")
+    lab.redis.rpush(lab.lanes.keys.landing, "first", "landing")
+    lab.redis.rpush(lab.lanes.keys.inbox, "first", "inbox")
+    lab.redis.hset("rq:job:lost", mapping={"status": "started", "lease": "gone"})
+    lab.redis.hset("rq:job:foreign", mapping={"status": "started"})
+    lab.redis.hset("rq:job:over", mapping={"status": "finished", "tenant": "a"})
+    lab.redis.rpush(lab.lanes.keys.lane("a"), "over")
+    lab.redis.hset("rq:job:orphan", "status", "queued")
+    lab.redis.rpush(lab.lanes.keys.lane(""), "orphan")
+    asked = ["lane", "landing", "inbox", "lost", "foreign", "over", "orphan", "unknown"]
+    assert lab.lanes.holding(asked) == {"lane", "landing", "inbox", "orphan"}
+
+
+# -- taking out --------------------------------------------------------------------------------
+
+
+def test_remove_takes_a_job_out_of_every_place(lab: Lab) -> None:
+    """All of its copies, wherever they are; others stay where they are, and who waits is ready."""
+    lab.push("job", "a")
+    lab.push("other", "a")
+    lab.lanes.route()
+    lab.redis.rpush(lab.lanes.keys.lane("a"), "job")
+    lab.redis.rpush(lab.lanes.keys.landing, "job", "x", "job")
+    lab.redis.rpush(lab.lanes.keys.inbox, "job", "y", "job")
+    assert lab.lanes.remove("job") == 6
+    assert lab.lane("a") == ["other"]
+    assert lab.redis.lrange(lab.lanes.keys.landing, 0, -1) == [b"x"]
+    assert lab.redis.lrange(lab.lanes.keys.inbox, 0, -1) == [b"y"]
+    assert set(lab.scores("ready")) == {"a"}
+    assert lab.lanes.remove("other") == 1
+    assert lab.scores("ready") == {}
+
+
+def test_removing_nothing_moves_nobody(lab: Lab) -> None:
+    """Least of all a tenant whose clean-up is due: looking is not touching."""
+    lab.push("job", "a")
+    prefix = lab.lanes.keys.prefix
+    lab.redis.zadd(prefix + "parked", {"a": 7})
+    assert lab.lanes.remove("unknown", "a") == 0
+    assert lab.scores("parked") == {"a": 7}
+
+
+def test_a_job_whose_hash_is_gone_is_found_by_its_tenant(lab: Lab) -> None:
+    """As its caller remembers it; the hash counts if it is there."""
+    lab.push("gone", "a")
+    lab.push("there", "a")
+    lab.lanes.route()
+    lab.redis.delete("rq:job:gone")
+    assert lab.lanes.remove("gone", "a") == 1
+    assert lab.lanes.remove("there", "b") == 1
+    assert lab.lane("a") == []
+
+
+def test_drain_drops_as_many_as_it_is_asked_to(lab: Lab) -> None:
+    """The hash, its dependents and results go, as with RQ's `empty`; the tenant with the last."""
+    for job in ("one", "two", "three"):
+        lab.push(job, "a")
+        lab.redis.sadd(f"rq:job:{job}:dependents", "x")
+        lab.redis.xadd(f"rq:results:{job}", {"a": "b"})
+    lab.lanes.route()
+    run = lab.lanes.scripts.run
+    assert run(lab.redis, "drain", "a", 2) == [b"drained", 2]
+    left = {key.decode() for key in lab.redis.scan_iter("rq:*")}
+    assert left == {"rq:job:three", "rq:job:three:dependents", "rq:results:three"}
+    assert (lab.lane("a"), set(lab.scores("ready"))) == (["three"], {"a"})
+    assert run(lab.redis, "drain", "a", 2) == [b"drained", 1]
+    assert lab.scores("ready") == {}
+    lab.redis.zadd(lab.lanes.keys.prefix + "parked", {"a": 7})
+    assert run(lab.redis, "drain", "a", 2) == [b"drained", 0]
+    assert lab.scores("parked") == {"a": 7}
+
+
+# -- leases and lengths ------------------------------------------------------------------------
+
+
+def test_all_leases_of_a_tenant_are_told(lab: Lab) -> None:
+    """And of no other; the earliest deadline first."""
+    lab.lanes.set_limits({"a": Limit(3)})
+    for job in ("a1", "b1", "a2", "a3"):
+        lab.push(job, job[0])
+    names = [lab.claim().lease_id]
+    for _ in range(3):
+        lab.sleep(0.25)
+        names.append(lab.claim().lease_id)
+    rows = lab.lanes.scripts.run(lab.redis, "leases", "a")[1]
+    assert [row[1] for row in rows] == [b"a1", b"a2", b"a3"]
+    for row in rows:
+        started = int(row[3])
+        assert row[0].decode() in names
+        assert int(row[4]) - started == 2_000_000
+        assert row[2] == b"worker"
+
+
+def test_lengths_are_told_by_stretches(lab: Lab) -> None:
+    """Of the set asked for, from place to place, both included."""
+    for number in range(4):
+        for _ in range(number + 1):
+            lab.push(f"{number}-{_}", f"t{number}")
+    lab.lanes.route()
+    run = lab.lanes.scripts.run
+    assert run(lab.redis, "waiting", "ready", 1, 2) == [b"waiting", [[b"t1", 2], [b"t2", 3]]]
+    assert run(lab.redis, "waiting", "parked", 0, 9) == [b"waiting", []]
+
+
+# -- limits ------------------------------------------------------------------------------------
+
+
+def test_limits_answer_what_they_did(closed: Lab) -> None:
+    """Set, staged, or loaded with how many were placed anew; staged ones count after the load."""
+    lab = closed
+    run = lab.lanes.scripts.run
+    prefix = lab.lanes.keys.prefix
+    assert run(lab.redis, "limits", "set", 0, "a", Limit(0).to_json()) == [b"set"]
+    for tenant in ("a", "b"):
+        lab.push(tenant, tenant)
+    lab.lanes.route()
+    assert set(lab.scores("parked")) == {"a"}
+    staged = ("b", Limit(7, weight=3.0).to_json(), "c", Limit(4, weight=9.0).to_json())
+    assert run(lab.redis, "limits", "stage", 0, *staged) == [b"staged"]
+    assert set(lab.scores("parked")) == {"a"}
+    assert lab.redis.hkeys(prefix + "limits") == [b"a"]
+    assert not lab.lanes.is_loaded()
+    assert run(lab.redis, "limits", "load", 250_000) == [b"loaded", 1]
+    assert lab.redis.hkeys(prefix + "limits") == [b"b", b"c"]
+    assert {int(it) for it in lab.redis.hvals(prefix + "peaks")} == {7, 9}
+    assert int(lab.redis.get(prefix + "epoch")) == lab.now + 250_000
+    assert set(lab.scores("ready")) == {"a", "b"}
+    lab.sleep(1)
+    assert run(lab.redis, "limits", "load", 250_000) == [b"loaded", 0]
+    assert int(lab.redis.get(prefix + "epoch")) == lab.now - 750_000
+    assert not lab.redis.exists(prefix + "staged", prefix + "peaks:staged", prefix + "limits")
+
+
+def test_limits_of_one_who_rests_do_not_move_it(lab: Lab) -> None:
+    """It has nothing waiting; where it stands is its account."""
+    resting(lab, 1)
+    lab.redis.set(lab.lanes.keys.prefix + "clock", 500)
+    lab.lanes.set_limits({"r00": Limit(5)})
+    assert lab.scores("resting") == {"r00": 100}
+
+
+def test_lanes_are_open_at_the_moment_that_was_said(closed: Lab) -> None:
+    """Then, and not a microsecond before."""
+    closed.push("j", "a")
+    closed.lanes.load_limits({}, wait=0.5)
+    closed.sleep(0.499999)
+    assert isinstance(closed.lanes.claim("w"), Closed)
+    closed.sleep(0.000001)
+    assert isinstance(closed.lanes.claim("w"), Claimed)
