@@ -76,7 +76,11 @@ class Loop(BaseWorker):
         with_scheduler: bool = False,
         dequeue_strategy: DequeueStrategy = DequeueStrategy.DEFAULT,
     ) -> bool:
-        """As RQ's; return whether any job was worked on."""
+        """As RQ's; return whether any job was worked on.
+
+        `with_scheduler` starts no process, which would outlive a worker that is killed: what is due
+        is enqueued by every fair worker's maintenance.
+        """
         self.parent_pid = self.pid = os.getpid()
         self._dequeue_strategy = dequeue_strategy
         self.connection.set_retry(Retry(NoBackoff(), 1))
@@ -86,8 +90,6 @@ class Loop(BaseWorker):
         done = 0
         try:
             self._insist(lambda: self.bootstrap(logging_level, date_format, log_format))
-            if with_scheduler:
-                self._insist(lambda: self._start_scheduler(burst, logging_level))
             while not self._stop_requested and (max_jobs is None or done < max_jobs):
                 done += self._insist(lambda: self._turn(burst, max_idle_time)) or 0
                 if self._out_of_work:

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from rq import Callback, RateLimit, Repeat, Retry
 from rq.job import Dependency, JobStatus
+from rq.scheduler import RQScheduler
 
 from fairimport.lanes import LaneQueue, explain, lane
 from tests.background import until
@@ -157,15 +158,28 @@ def test_what_is_due_starts_within_seconds(acme: LaneQueue, background: Any) -> 
     until(lambda: job.get_status() == JobStatus.FINISHED, 5)
 
 
-def test_rqs_own_scheduler_process_does_it_too(acme: LaneQueue, background: Any) -> None:
-    """`with_scheduler=True` starts RQ's scheduler, and its lock keeps our own look away."""
+def test_asking_for_a_scheduler_starts_no_process(acme: LaneQueue, background: Any) -> None:
+    """RQ's would outlive a worker that is killed; what is due is enqueued all the same."""
     worker = background(with_scheduler=True)
-    until(lambda: acme.scheduler_pid in worker.horses())
     job = acme.enqueue_in(timedelta(seconds=1), jobs.note)
+    assert worker.horses() == []
     until(lambda: job.get_status() == JobStatus.FINISHED, 5)
-    worker.send(15)
-    assert worker.wait() == 0
+    until(lambda: worker.horses() == [], 3)
     assert acme.scheduler_pid is None
+
+
+def test_a_scheduler_of_rqs_own_is_left_to_do_it(acme: LaneQueue, work: Work, notes: Notes) -> None:
+    """Whoever holds RQ's lock of the queue enqueues what is due, and nobody else."""
+    acme.enqueue_in(timedelta(hours=1), jobs.note)
+    make_due(acme)
+    scheduler = RQScheduler([acme], connection=acme.connection, serializer=acme.serializer)
+    scheduler.acquire_locks()
+    work()
+    assert notes() == []
+    scheduler.enqueue_scheduled_jobs()
+    scheduler.release_locks()
+    work()
+    assert notes() == ["ran"]
 
 
 def test_a_failed_job_can_be_requeued(acme: LaneQueue, work: Work, notes: Notes) -> None:
