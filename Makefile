@@ -25,7 +25,7 @@ test-postgres: $(DEV_READY)
 
 test-sqlite: $(DEV_READY)
 	@echo "All tests, on SQLite:"
-	@FAIRIMPORT_TEST_DB=sqlite $(BIN)/python -m pytest -q --cov --cov-append --cov-report=term:skip-covered \
+	@FAIRIMPORT_TEST_DB=sqlite $(BIN)/python -m pytest -q --durations=15 --cov --cov-append --cov-report=term:skip-covered \
 		$(if $(ARGS),$(ARGS),--cov-fail-under=85)
 
 lint: $(DEV_READY)  ## Check style, types, layers and migrations
