@@ -18,7 +18,7 @@ end
 
 -- Eight bins an octave of milliseconds: a quantile read from them is right within five per cent.
 local function bin(microseconds)
-  return "w" .. math.floor(8 * math.log(1 + math.max(microseconds, 0) / 1000) / math.log(2) + 0.5)
+  return "w" .. math.floor(8 * math.log(1 + microseconds / 1000) / math.log(2) + 0.5)
 end
 
 local function count_turn(now, tenant, used, guess)

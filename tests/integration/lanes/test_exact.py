@@ -31,6 +31,65 @@ def left(lab: Lab) -> tuple[int, int]:
     return lab.redis.zcard(prefix + "resting"), lab.redis.hlen(prefix + "means")
 
 
+# -- route -----------------------------------------------------------------------------------
+
+
+def routed(lab: Lab, most: int) -> list[int]:
+    """The raw reply: ids taken, ids left."""
+    return [int(it) for it in lab.lanes.scripts.run(lab.redis, "route", most)[1:]]
+
+
+def test_route_takes_as_many_as_it_is_asked_to(lab: Lab) -> None:
+    """The landing list first; it tells how many it took, and how many both lists still have."""
+    for number in range(6):
+        lab.push(f"j{number}", "a")
+    for _ in range(3):
+        lab.redis.lmove(lab.lanes.keys.inbox, lab.lanes.keys.landing, "LEFT", "RIGHT")
+    assert routed(lab, 1) == [1, 5]
+    assert routed(lab, 2) == [2, 3]
+    assert lab.lane("a") == ["j0", "j1", "j2"]
+    lab.redis.lmove(lab.lanes.keys.inbox, lab.lanes.keys.landing, "LEFT", "RIGHT")
+    assert routed(lab, 2) == [2, 1]
+    assert routed(lab, 2) == [1, 0]
+    assert routed(lab, 2) == [0, 0]
+    assert lab.lane("a") == [f"j{number}" for number in range(6)]
+
+
+def test_those_at_the_front_keep_rqs_order(lab: Lab) -> None:
+    """RQ's list has the latest first; so has the lane, before all others."""
+    lab.push("old", "a")
+    lab.lanes.route()
+    for job in ("third", "second", "first"):
+        lab.push(job, "a", front="1")
+    lab.push("last", "a")
+    lab.lanes.route()
+    assert lab.lane("a") == ["third", "second", "first", "old", "last"]
+
+
+def test_a_retry_that_never_ended_is_no_retry(lab: Lab) -> None:
+    """RQ writes an empty time for a job that has not ended."""
+    lab.push("old", "a")
+    lab.push("new", "a", enqueue_at_front_on_retry="1", ended_at="")
+    lab.push("zero", "a", front="0", enqueue_at_front="0")
+    lab.lanes.route()
+    assert lab.lane("a") == ["old", "new", "zero"]
+
+
+def test_a_job_of_nobody_is_of_the_tenant_without_a_name(lab: Lab) -> None:
+    """Alone, or after a job that has no tenant either; it is written down."""
+    lab.redis.hset("rq:job:parent", "status", "finished")
+    lab.redis.hset("rq:job:child", mapping={"status": "queued", "dependency_id": "parent"})
+    lab.redis.hset("rq:job:alone", "status", "queued")
+    lab.redis.rpush(lab.lanes.keys.inbox, "child", "alone")
+    lab.lanes.route()
+    assert lab.lane("") == ["child", "alone"]
+    assert lab.redis.hget("rq:job:child", "tenant") == b""
+    assert lab.redis.hget("rq:job:alone", "tenant") == b""
+    lab.push("own", "b", dependency_id="parent")
+    lab.lanes.route()
+    assert lab.lane("b") == ["own"]
+
+
 # -- claim -----------------------------------------------------------------------------------
 
 
@@ -59,6 +118,7 @@ def test_a_claim_forgets_sixteen_who_rest_at_most(lab: Lab) -> None:
     lab.push("job", "a")
     lab.claim()
     assert left(lab) == (1, 1)
+    assert lab.scores("resting") == {"r16": 100}
 
 
 def test_an_idle_claim_waits_for_the_earliest_deadline(lab: Lab) -> None:
@@ -99,6 +159,32 @@ def test_the_clock_passes_who_rests_once_nobody_works(lab: Lab) -> None:
     assert lab.lanes.settle(found.lease_id, "done")
     assert isinstance(lab.lanes.claim("w"), Idle)
     assert int(lab.redis.get(clock)) == 1000
+
+
+def test_who_rests_comes_back_to_its_account(lab: Lab) -> None:
+    """Who is ahead of the clock and has nothing waiting rests; it does not come back for free."""
+    lab.push("held", "b")
+    lab.claim()
+    lab.push("one", "a")
+    lab.work(1.5)
+    v = lab.virtual_time("a")
+    assert lab.scores("resting") == {"a": v}
+    assert "a" not in lab.scores("ready")
+    lab.push("two", "a")
+    lab.lanes.route()
+    assert lab.scores("ready") == {"a": v}
+    assert lab.scores("resting") == {}
+
+
+def test_turns_after_seconds_go_behind_all_who_wait(lab: Lab, settings: Any) -> None:
+    """Whatever virtual time the others had when the host changed its mind."""
+    for job in ("b1", "b2"):
+        lab.push(job, "b")
+    lab.work(5)
+    lab.push("a1", "a")
+    lab.push("a2", "a")
+    settings.FAIRIMPORT = {**settings.FAIRIMPORT, "FAIRNESS": "turns"}
+    assert [lab.claim().tenant for _ in range(2)] == ["a", "b"]
 
 
 # -- settle, renew ---------------------------------------------------------------------------
@@ -266,6 +352,18 @@ def test_explain_tells_these_facts_and_no_others(closed: Lab) -> None:
     assert told(lab, "three") == ["paused", {**facts, "cap": 0, "by": ""}]
     lab.lanes.set_limits({"a": Limit(2, paused=True, paused_by="ops", paused_at=12.5)})
     assert told(lab, "three") == ["paused", {**facts, "cap": 0, "by": "ops", "at": 12.5}]
+
+
+def test_explain_knows_caps_that_nobody_set(lab: Lab, settings: Any) -> None:
+    """The default counts at once, also for those who were parked under another one."""
+    settings.FAIRIMPORT = {**settings.FAIRIMPORT, "CAP": 1}
+    for job in ("one", "two"):
+        lab.push(job, "a")
+    lab.claim()
+    row = {"tenant": "a", "status": "queued", "before": 0, "waiting": 1}
+    assert set(lab.scores("parked")) == {"a"}
+    settings.FAIRIMPORT = {**settings.FAIRIMPORT, "CAP": 2}
+    assert told(lab, "two") == ["behind", {**row, "cap": 2, "tenants": 0}]
 
 
 def test_explain_names_the_state_of_what_does_not_wait(lab: Lab) -> None:

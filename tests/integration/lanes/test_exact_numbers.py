@@ -69,7 +69,15 @@ def test_every_key_of_a_claim_lives_seven_minutes(lab: Lab) -> None:
 
 @pytest.mark.parametrize(
     ("micros", "bin_"),
-    [(0, "w0"), (44, "w0"), (45, "w1"), (1000, "w8"), (3000, "w16"), (1_023_000, "w80")],
+    [
+        (0, "w0"),
+        (44, "w0"),
+        (45, "w1"),
+        (1000, "w8"),
+        (3000, "w16"),
+        (979585, "w79"),
+        (979586, "w80"),
+    ],
 )
 def test_waits_are_counted_by_eighths_of_octaves(lab: Lab, micros: int, bin_: str) -> None:
     """Of a millisecond more than the wait, to the nearest."""
@@ -114,6 +122,8 @@ def test_runs_are_counted_claim_by_claim(lab: Lab) -> None:
 
 def test_the_window_is_the_running_minute_and_five_before(lab: Lab) -> None:
     """Sums are added up, of runs, turns and excesses the largest counts."""
+    lab.sleep(40)
+    assert lab.now % 60_000_000 == 0
     first = minute(lab)
     for index in range(7):
         us = 10 ** (index + 1)
@@ -179,6 +189,36 @@ def test_a_snapshot_has_these_facts_and_no_others(lab: Lab) -> None:
     }
 
 
+def test_what_is_used_up_is_not_charged_ahead(lab: Lab) -> None:
+    """Beyond its guess a claim owes nothing; several of a tenant are added up."""
+    lab.push("a1", "a")
+    lab.push("a2", "a")
+    lab.claim()
+    lab.sleep(1.75)
+    row = looked_at(lab)["working"]["a"]
+    assert (row["live"], row["account"]) == (1, row["v"])
+    lab.claim()
+    row = looked_at(lab)["working"]["a"]
+    assert (row["live"], row["v"] - row["account"]) == (2, 1_000_000)
+
+
+def test_rivals_are_counted_to_the_microsecond(lab: Lab) -> None:
+    """Up to what all running claims may cost beyond their guesses, over the tenant's weight."""
+    prefix = lab.lanes.keys.prefix
+    lab.lanes.set_limits({"a": Limit(3, weight=2.0)})
+    for number in range(3):
+        lab.push(f"a{number}", "a")
+    lab.claim()
+    lab.claim()
+    lab.sleep(1.5)
+    v = lab.virtual_time("a")
+    assert v is not None
+    others = {"near": v + 1, "far": v + 500_000, "beyond": v + 500_001}
+    lab.redis.zadd(prefix + "ready", others)
+    rows = looked_at(lab, 9, "a", "near", "far")["tenants"]
+    assert [rows[name]["rivals"] for name in ("a", "near", "far")] == [2, 1, 2]
+
+
 def test_a_closed_snapshot_says_so(closed: Lab) -> None:
     """And knows nobody."""
     seen = looked_at(closed)
@@ -201,10 +241,14 @@ def test_a_worker_counts_for_two_leases_but_five_seconds_at_least(
     lab.sleep(seconds)
     seen = looked_at(lab)
     assert (seen["workers"], int(seen["seen"])) == (1, last)
+    lab.lanes.claim("young")
+    lab.sleep(-1)
+    assert looked_at(lab)["workers"] == 3
 
 
 def test_those_who_matter_are_told_first(lab: Lab) -> None:
     """Who is parked, who is ready, then the longest waits of the window; each once."""
+    lab.sleep(40)
     prefix, now = lab.lanes.keys.prefix, minute(lab)
 
     def names(most: int) -> set[str]:

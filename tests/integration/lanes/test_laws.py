@@ -10,6 +10,7 @@ from hypothesis.stateful import (
     RuleBasedStateMachine,
     initialize,
     invariant,
+    precondition,
     rule,
     run_state_machine_as_test,
 )
@@ -39,8 +40,12 @@ class Lanes(RuleBasedStateMachine):
         self.clock = 0
         self.requests: list[str] = []
 
-    @rule(tenant=TENANTS, front=st.booleans(), ticket=st.booleans())
-    def push(self, tenant: str, front: bool, ticket: bool) -> None:
+    @rule(tenant=TENANTS, count=st.integers(1, 3), front=st.booleans(), ticket=st.booleans())
+    def push(self, tenant: str, count: int, front: bool, ticket: bool) -> None:
+        for _ in range(count):
+            self.push_one(tenant, front, ticket)
+
+    def push_one(self, tenant: str, front: bool, ticket: bool) -> None:
         self.number += 1
         job = f"job-{self.number}"
         marks = {name: "1" for name, on in (("front", front), ("ticket", ticket)) if on}
@@ -64,30 +69,46 @@ class Lanes(RuleBasedStateMachine):
         if expected is not None:
             self.requests.append(request)
 
+    @rule(
+        tenants=st.lists(TENANTS, max_size=3),
+        rounds=st.integers(1, 3),
+        seconds=st.sampled_from([0.2, 1.0, 1.7]),
+        how=st.sampled_from(["done", "yielded"]),
+    )
+    def work(self, tenants: list[str], rounds: int, seconds: float, how: str) -> None:
+        """What happens most: jobs come, are claimed, take their time, and end."""
+        for tenant in tenants:
+            self.push_one(tenant, front=False, ticket=False)
+        for _ in range(rounds):
+            before = len(self.requests)
+            self.claim()
+            self.lab.sleep(seconds)
+            for request in self.requests[before:]:
+                self.end(request, how)
+
+    @precondition(lambda self: self.model.leases)
     @rule(data=st.data())
     def claim_asked_again(self, data: st.DataObject) -> None:
-        if not self.model.leases:
-            return
         request = data.draw(st.sampled_from(sorted(self.model.leases)))
         found = self.lab.lanes.claim("worker", request)
         self.model.route()
         assert isinstance(found, Claimed)
         assert found.job_id == self.model.leases[request].job
 
+    @precondition(lambda self: self.requests)
     @rule(data=st.data())
     def renew(self, data: st.DataObject) -> None:
-        if not self.requests:
-            return
         request = data.draw(st.sampled_from(self.requests))
         args = (request, "worker", "a", "no-job", 0)
         reply = self.lab.lanes.scripts.run(self.lab.redis, "renew", *args)
         assert reply[0].decode() == self.model.renew(request, self.lab.now)
 
+    @precondition(lambda self: self.requests)
     @rule(data=st.data(), how=st.sampled_from(["done", "failed", "yielded", "released"]))
     def settle(self, data: st.DataObject, how: str) -> None:
-        if not self.requests:
-            return
-        request = data.draw(st.sampled_from(self.requests[-8:]))
+        self.end(data.draw(st.sampled_from(self.requests[-8:])), how)
+
+    def end(self, request: str, how: str) -> None:
         settled = self.lab.lanes.settle(request, how)
         assert settled == self.model.settle(request, how, self.lab.now)
 
@@ -111,11 +132,10 @@ class Lanes(RuleBasedStateMachine):
         self.lab.lanes.set_limits({tenant: Limit(cap, weight, paused)})
         self.model.set_limit(tenant, cap, weight, paused)
 
+    @precondition(lambda self: self.model.jobs)
     @rule(data=st.data(), deleted=st.booleans())
     def cancel_or_delete(self, data: st.DataObject, deleted: bool) -> None:
         """As stock RQ does it: the id stays where it is, and is found dead later."""
-        if not self.model.jobs:
-            return
         job = data.draw(st.sampled_from(sorted(self.model.jobs)))
         if deleted:
             self.lab.redis.delete(f"rq:job:{job}")
@@ -124,10 +144,9 @@ class Lanes(RuleBasedStateMachine):
             self.lab.redis.hset(f"rq:job:{job}", "status", "canceled")
             self.model.jobs[job].status = "canceled"
 
+    @precondition(lambda self: self.model.jobs)
     @rule(data=st.data())
     def remove(self, data: st.DataObject) -> None:
-        if not self.model.jobs:
-            return
         job = data.draw(st.sampled_from(sorted(self.model.jobs)))
         self.lab.lanes.remove(job)
         tenant = self.model.jobs[job].tenant
