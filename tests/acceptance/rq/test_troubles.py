@@ -227,6 +227,7 @@ def test_forgotten_scripts_are_not_missed(
     """SCRIPT FLUSH before, while and after a job runs."""
     worker = background()
     for _ in range(3):
+        redis.delete(jobs.GATE)
         redis.script_flush()
         job = acme.enqueue(jobs.wait_at_gate)
         until(lambda job=job: job.get_status() == JobStatus.STARTED)
