@@ -35,13 +35,9 @@ lint: $(DEV_READY)  ## Check style, types, layers and migrations
 	@$(BIN)/lint-imports
 	@DATABASE_URL=sqlite://:memory: $(BIN)/python manage.py makemigrations --check --dry-run
 
-soak: $(DEV_READY)  ## Fuzz the reader, then run the tests with worker processes over and over: make soak MINUTES=3
-	@$(BIN)/python -m tests.fuzz --seconds $$((20 * $${MINUTES:-3})) --seed $$(date +%s)
-	@end=$$(($$(date +%s) + 40 * $${MINUTES:-3})); \
-	while [ $$(date +%s) -lt $$end ]; do \
-		$(BIN)/python -m pytest -q -x tests/acceptance --ignore-glob='*/test_wheel.py' \
-			--ignore-glob='*/test_existing_project.py' $(ARGS) || exit 1; \
-	done
+soak: $(DEV_READY)  ## The long forms, more than an hour: 100,000 wrong files, then the scheduler's benchmarks (figures in .measured/)
+	@$(BIN)/python -m tests.fuzz --files 100000 --seed $$(date +%s)
+	@$(BIN)/python -m bench suite $(ARGS)
 
 fuzz: $(DEV_READY)  ## Give wrong files to the reader: make fuzz ARGS='--files 100000 --seed 7'
 	@$(BIN)/python -m tests.fuzz $(ARGS)
