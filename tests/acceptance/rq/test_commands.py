@@ -145,6 +145,6 @@ def test_a_redis_that_hangs_for_longer_than_any_time_out(
     time.sleep(7)
     os.kill(pid, signal.SIGCONT)
     late = acme.enqueue(jobs.note, "late")
-    until(ended(late), 8)
+    until(ended(late), 15)
     assert all(worker.alive() for worker in workers)
     assert sorted(redis.lrange(jobs.NOTES, 0, -1)) == [b"0", b"1", b"2", b"3", b"late"]
