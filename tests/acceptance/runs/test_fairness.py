@@ -42,13 +42,12 @@ def test_a_cap_of_0_pauses_and_1_starts(imports, fairworkers):
 
 def test_a_dead_runs_slot_comes_back(imports, fairworkers):
     """J15: cap 1, its worker killed, the run deleted: the next import gets the slot by itself."""
-    first, _ = fairworkers(2)[0], None
+    workers = fairworkers(2)
     limit(cap=1)
     run = imports.start(csv_of(200), options={"sleep_ms": 20})
     imports.after_rows(run, 10)
-    worker = busy([first]) if first.children() else first
-    if worker.children():
-        kill(worker.pid, horse_of(worker))
+    worker = busy(workers)
+    kill(worker.pid, horse_of(worker))
     run.delete()
     again = imports.start(csv_of(5), tenant="acme")
     imports.finishes(again, 5 * LEASE + 10)
