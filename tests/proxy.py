@@ -11,8 +11,9 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-__all__ = ["LossyProxy"]
+__all__ = ["SETTLING", "LossyProxy"]
 
+SETTLING = b"BACK = { yielded"  # words of the script that ends a lease
 EXEC = b"EXEC\r\n"
 EXECUTED = 0.05  # seconds that Redis is given to do what nobody will hear of
 

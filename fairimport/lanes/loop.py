@@ -17,14 +17,14 @@ from redis.retry import Retry
 from rq import worker_registration
 from rq.defaults import DEFAULT_LOGGING_DATE_FORMAT, DEFAULT_LOGGING_FORMAT
 from rq.exceptions import DequeueTimeout, StopRequested
-from rq.job import Job
 from rq.queue import Queue
 from rq.utils import ensure_job_list, now
 from rq.worker import BaseWorker, DequeueStrategy, WorkerStatus
 
 from fairimport.lanes import maintenance
 from fairimport.lanes.claims import Claim
-from fairimport.lanes.job import LaneJob, claim_of
+from fairimport.lanes.following import follow_up
+from fairimport.lanes.job import LaneJob
 from fairimport.lanes.queue import LaneQueue
 
 if TYPE_CHECKING:
@@ -56,6 +56,7 @@ class Loop(BaseWorker):
         for queue in self.queues:
             queue.worker_name = self.name
         self.claim: Claim | None = None
+        self._taken: tuple[LaneJob, LaneQueue] | None = None
         self.parent_pid = os.getpid()
         self._asleep = False
         self._next_beat = 0.0
@@ -81,24 +82,29 @@ class Loop(BaseWorker):
         `with_scheduler` starts no process, which would outlive a worker that is killed: what is due
         is enqueued by every fair worker's maintenance.
         """
-        self.parent_pid = self.pid = os.getpid()
         self._dequeue_strategy = dequeue_strategy
-        self.connection.set_retry(Retry(NoBackoff(), 1))
-        # Each horse connects anew: without naming its driver that is two round trips less.
-        self.connection.connection_pool.connection_kwargs["driver_info"] = None
-        self._install_signal_handlers()
+        self._prepare()
         done = 0
         try:
             self._insist(lambda: self.bootstrap(logging_level, date_format, log_format))
-            while not self._stop_requested and (max_jobs is None or done < max_jobs):
+            while not self._is_over(done, max_jobs):
                 done += self._insist(lambda: self._turn(burst, max_idle_time)) or 0
-                if self._out_of_work:
-                    break
         except StopRequested:
             logger.info("worker.stops name=%s", self.name)
         finally:
             self.teardown()
         return bool(done)
+
+    def _prepare(self) -> None:
+        self.parent_pid = self.pid = os.getpid()
+        self.connection.set_retry(Retry(NoBackoff(), 1))
+        # Each horse connects anew: without naming its driver that is two round trips less.
+        self.connection.connection_pool.connection_kwargs["driver_info"] = None
+        self._install_signal_handlers()
+
+    def _is_over(self, done: int, max_jobs: int | None) -> bool:
+        enough = max_jobs is not None and done >= max_jobs
+        return self._stop_requested or self._out_of_work or enough
 
     def _turn(self, burst: bool, max_idle_time: int | None) -> int:
         """Take one job and work on it; 0 when there is none and none is to be waited for."""
@@ -107,8 +113,8 @@ class Loop(BaseWorker):
         if found is None:
             self._out_of_work = True
             return 0
-        job, queue = found
-        self.claim = claim_of(job)
+        job, queue = self._taken = found
+        self.claim = job.claim
         if self._stop_requested:
             return 0  # released by the teardown: nothing of it was begun
         self.execute_job(job, queue)
@@ -116,7 +122,7 @@ class Loop(BaseWorker):
 
     def dequeue_job_and_maintain_ttl(
         self, timeout: int | None, max_idle_time: int | None = None
-    ) -> tuple[Job, Queue] | None:
+    ) -> tuple[LaneJob, LaneQueue] | None:
         """Wait for a job; None when burst mode or the longest idle time has ended it."""
         began = time.monotonic()
         while not self._stop_requested:
@@ -217,14 +223,14 @@ class Loop(BaseWorker):
         return None
 
     def _release_unsettled(self) -> None:
-        """Give back a claim whose end is not known to be written; harmless when it is."""
-        claim = self.claim
-        if claim is None:
+        """Give back a job whose end is not known to be written; if it is, do what follows it."""
+        if self._taken is None:
             return
-        if not claim.is_settled:
-            for queue in self.queues:
-                queue.lanes.settle(claim.lease_id, "released")
-        self.claim = None
+        job, queue = self._taken
+        claim = job.claim
+        if not claim.is_settled and not queue.lanes.settle(claim.lease_id, "released"):
+            follow_up(queue, job)
+        self._taken = self.claim = None
 
     def _beat(self, connection: Redis) -> None:
         """Show over a renewal's connection that we live."""

@@ -18,7 +18,7 @@ PAUSE_MS = 1000  # between two rounds, of whichever worker
 
 
 def look_after(queue: LaneQueue) -> bool:
-    """Reap, enqueue what is due, run the hooks; unless a worker does or just did.
+    """Reap, enqueue what is due or left behind, run the hooks; unless a worker does or just did.
 
     Where nobody above knows a truth about limits, the defaults are it.
     """
@@ -33,6 +33,7 @@ def look_after(queue: LaneQueue) -> bool:
         if not has_truth and not lanes.is_loaded():
             lanes.load_limits({})
         lapses.report(queue, lanes.reap())
+        queue.ready_job_registry.cleanup()
         _enqueue_due(queue)
     finally:
         lanes.connection.set(lock, 1, px=PAUSE_MS)

@@ -98,7 +98,7 @@ class LaneQueue(DjangoRQ):
         job_class: Any = None,
         serializer: Any = None,
         death_penalty_class: Any = None,
-    ) -> tuple[Job, Queue] | None:
+    ) -> tuple[LaneJob, LaneQueue] | None:
         """Take the next job in fair order, of the first queue that has one.
 
         Raises `DequeueTimeout` after `timeout` seconds, and `ImproperlyConfigured` for a worker
@@ -110,12 +110,9 @@ class LaneQueue(DjangoRQ):
             raise ImproperlyConfigured(NOT_FAIR)
         until = None if timeout is None else time.monotonic() + timeout
         while True:
-            idle = []
-            for queue in lane_queues:
-                found = queue.take()
-                if isinstance(found, LaneJob):
-                    return found, queue
-                idle.append(found)
+            found, idle = _take_first(lane_queues)
+            if found is not None:
+                return found
             if until is None and all(isinstance(it, Idle) and not it.live for it in idle):
                 return None
             left = LONGEST_SLEEP if until is None else until - time.monotonic()
@@ -218,3 +215,16 @@ class LaneQueue(DjangoRQ):
 
     def _ids(self, key: str) -> list[str]:
         return [as_text(job) for job in self.connection.lrange(key, 0, -1)]
+
+
+def _take_first(
+    queues: Iterable[LaneQueue],
+) -> tuple[tuple[LaneJob, LaneQueue] | None, list[Idle | Closed]]:
+    """Ask queues in their order: a job, or what each of them said instead."""
+    idle: list[Idle | Closed] = []
+    for queue in queues:
+        found = queue.take()
+        if isinstance(found, LaneJob):
+            return (found, queue), idle
+        idle.append(found)
+    return None, idle

@@ -5,9 +5,10 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from redis.exceptions import RedisError, WatchError
+from rq.exceptions import InvalidJobOperation
 from rq.executions import Execution
 from rq.job import Job, JobStatus
 from rq.utils import now
@@ -15,6 +16,7 @@ from rq.worker import BaseWorker
 
 from fairimport.errors import LeaseLost
 from fairimport.lanes.claims import Claim, Yield, hold
+from fairimport.lanes.following import follow_up, is_written
 from fairimport.lanes.job import claim_of
 from fairimport.lanes.lanes import Lanes
 
@@ -27,6 +29,7 @@ __all__ = ["Settling"]
 logger = logging.getLogger("fairimport.lanes")
 
 FIRST_PAUSE, LONGEST_PAUSE = 0.05, 1.0  # seconds between two tries to write an ending
+Written = TypeVar("Written")
 
 
 class Settling(BaseWorker):
@@ -76,13 +79,40 @@ class Settling(BaseWorker):
         self._settle_in(pipeline, job, claim, "failed" if failed else "done")
         self.executions.pop(execution.id, None)
 
-    def handle_job_success(self, job: Job, *args: Any, **kwargs: Any) -> None:
+    def handle_job_success(self, job: Job, queue: Queue, *args: Any, **kwargs: Any) -> None:
         """As RQ's, until it is written: the job's code has ended well and shall not run again."""
-        self._insist_on(job, lambda: super(Settling, self).handle_job_success(job, *args, **kwargs))
+        ending = super().handle_job_success
+        self._end(job, queue, lambda: ending(job, queue, *args, **kwargs))
+        claim_of(job).settled()
 
-    def handle_job_retry(self, job: Job, *args: Any, **kwargs: Any) -> None:
-        """As RQ's, until it is written."""
-        self._insist_on(job, lambda: super(Settling, self).handle_job_retry(job, *args, **kwargs))
+    def handle_job_retry(self, job: Job, queue: Queue, *args: Any, **kwargs: Any) -> None:
+        """As RQ's, until it is written; one retry too many is a failure."""
+        ending = super().handle_job_retry
+        self._end(job, queue, lambda: ending(job, queue, *args, **kwargs))
+        if job.get_status(refresh=False) == JobStatus.FAILED:
+            self._follow_failure(job, queue, "")
+        else:
+            claim_of(job).settled()
+
+    def handle_job_failure(
+        self,
+        job: Job,
+        queue: Queue,
+        started_job_registry: Any = None,
+        exc_string: str = "",
+        execution: Execution | None = None,
+    ) -> None:
+        """As RQ's; but who has lost the right to work says nothing about the job."""
+        try:
+            super().handle_job_failure(job, queue, started_job_registry, exc_string, execution)
+            self._follow_failure(job, queue, exc_string)
+        except LeaseLost:
+            self._give_up(job)
+
+    def _release_slot_safely(self, job: Job) -> None:
+        """As RQ's: its last step after a failure that it knows to be written."""
+        super()._release_slot_safely(job)
+        claim_of(job).settled()
 
     def _finalize_success(
         self, job: Job, queue: Queue, execution: Execution, return_value: Any
@@ -91,28 +121,55 @@ class Settling(BaseWorker):
             self._finalize_yield(job, queue, execution, front=getattr(return_value, "front", False))
         else:
             super()._finalize_success(job, queue, execution, return_value)
-        claim_of(job).settled()
 
     def _finalize_failure(
         self, job: Job, queue: Queue, execution: Execution, exc_info: tuple[Any, Any, Any]
     ) -> None:
-        """As RQ's; but who has lost the right to work says nothing about the job."""
-        lost = isinstance(exc_info[1], LeaseLost)
-        try:
-            if not lost:
-                super()._finalize_failure(job, queue, execution, exc_info)
-        except LeaseLost:
-            lost = True
-        if lost:
-            logger.warning("lease.lost job=%s worker=%s", job.id, self.name)
-            self.lanes_of(job).settle(claim_of(job).lease_id, "yielded")
-            self.executions.pop(execution.id, None)
+        if isinstance(exc_info[1], LeaseLost):
+            self._give_up(job)
+        else:
+            super()._finalize_failure(job, queue, execution, exc_info)
+
+    def _give_up(self, job: Job) -> None:
+        """Write nothing; the lease is gone, or somebody else's turn in a moment."""
+        claim = claim_of(job)
+        logger.warning("lease.lost job=%s worker=%s", job.id, self.name)
+        self.lanes_of(job).settle(claim.lease_id, "yielded")
+        self.executions.pop(claim.lease_id, None)
+
+    def _follow_failure(self, job: Job, queue: Queue, exc_string: str) -> None:
+        """After a failure that RQ may have written without hearing of it: what it left out then.
+
+        One that is not written leaves the lease; its worker releases the job, and it runs again.
+        """
+        claim = claim_of(job)
+        if claim.is_settled or not self._insist_on(job, lambda: is_written(job, kept=True)):
+            return
+        if job.get_status(refresh=False) == JobStatus.FAILED:
+            job.send_webhooks(JobStatus.FAILED, exc_string=exc_string)
+        self._insist_on(job, lambda: follow_up(queue, job))
+        claim.settled()
+
+    def _end(self, job: Job, queue: Queue, ending: Callable[[], None]) -> None:
+        """Do one of RQ's endings until it is written, be it unheard, and what follows it."""
+
+        def write() -> None:
+            try:
+                ending()
+            except (LeaseLost, InvalidJobOperation) as error:  # the lease, or the job, is gone
+                kept = job.get_result_ttl(self.default_result_ttl) != 0
+                if not is_written(job, kept=kept):
+                    raise LeaseLost(f"{job.id} is no longer ours to end") from error
+                follow_up(queue, job)
+
+        self._insist_on(job, write)
 
     def _finalize_yield(
         self, job: Job, queue: Queue, execution: Execution, *, front: bool = False
     ) -> None:
         self.handle_execution_ended(job, queue, 0)
         self._insist_on(job, lambda: self._write_yield(job, "released" if front else "yielded"))
+        claim_of(job).settled()
         self.executions.pop(execution.id, None)
         logger.debug("job.yielded job=%s", job.id)
 
@@ -124,7 +181,7 @@ class Settling(BaseWorker):
             except WatchError as error:
                 raise LeaseLost(f"the lease on {job.id} is gone") from error
 
-    def _insist_on(self, job: Job, write: Callable[[], None]) -> None:
+    def _insist_on(self, job: Job, write: Callable[[], Written]) -> Written:
         """Write an ending; again while Redis is away or refuses it, as long as the lease is ours.
 
         What was written without our hearing of it has ended the lease, so nothing counts twice.

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -12,39 +11,13 @@ from redis.exceptions import ConnectionError
 from rq import Callback, Retry
 from rq.job import JobStatus
 
-from demo_site.servers import RedisServer
-from fairimport.lanes import FairSimpleWorker, FairWorker, LaneQueue, lane
+from fairimport.lanes import FairWorker, LaneQueue, lane
 from fairimport.lanes.lanes import Lanes
 from tests.background import Child, until
 from tests.integration.rq import jobs
-from tests.proxy import LossyProxy
+from tests.proxy import SETTLING, LossyProxy
 
 Notes = Callable[[], list[str]]
-SETTLING = b"BACK = { yielded"  # words of the script that ends a lease
-
-
-@pytest.fixture(params=[FairSimpleWorker, FairWorker], ids=["simple", "forking"])
-def kind(request: pytest.FixtureRequest) -> type[FairWorker]:
-    """The one settles in its own process, the other in a horse."""
-    return request.param
-
-
-@pytest.fixture
-def proxy(
-    acme: LaneQueue, tmp_path: Path, redis_server: RedisServer, settings: Any
-) -> Iterator[LossyProxy]:
-    """What everybody but the test's own clients is connected through. A lease is long here."""
-    settings.FAIRIMPORT = {**settings.FAIRIMPORT, "LEASE": 20.0}
-    proxy = LossyProxy(tmp_path / "proxy.sock", redis_server.socket)
-    settings.RQ_QUEUES = {"imports": {"URL": proxy.url}}
-    yield proxy
-    proxy.close()
-
-
-@pytest.fixture
-def worker(proxy: LossyProxy, background: Any, kind: type[FairWorker]) -> Child:
-    """A worker behind the proxy."""
-    return background(kind=kind)
 
 
 @pytest.mark.parametrize("times", [1, 3])

@@ -9,7 +9,8 @@ from rq import SimpleWorker, Worker
 from rq.executions import Execution
 from rq.job import Job
 from rq.queue import Queue
-from rq.registry import StartedJobRegistry
+from rq.rate_limit import RateLimitRegistry
+from rq.registry import ReadyJobRegistry, StartedJobRegistry
 from rq.scheduler import RQScheduler
 from rq.worker import BaseWorker
 
@@ -40,6 +41,9 @@ OVERRIDDEN = {
     (BaseWorker, "handle_job_failure"): (
         "self, job, queue, started_job_registry, exc_string, execution"
     ),
+    (BaseWorker, "handle_job_success"): "self, job, queue, started_job_registry, execution",
+    (BaseWorker, "handle_job_retry"): "self, job, queue, retry, started_job_registry, execution",
+    (BaseWorker, "_release_slot_safely"): "self, job",
     (BaseWorker, "handle_work_horse_killed"): "self, job, retpid, ret_val, rusage",
     (BaseWorker, "setup_work_horse_signals"): "self",
     (Worker, "execute_job"): "self, job, queue",
@@ -55,6 +59,11 @@ OVERRIDDEN = {
     (Queue, "get_job_position"): "self, job_or_id",
     (Queue, "remove"): "self, job_or_id, pipeline",
     (Queue, "empty"): "self",
+    (Queue, "enqueue_dependents"): "self, job, exclude_job_id, refresh_job_status",
+    (Queue, "enqueue_ready_jobs_by_queue"): "self, job_ids_by_queue_name",
+    (ReadyJobRegistry, "cleanup"): "self, timestamp, exception_handlers",
+    (ReadyJobRegistry, "get_job_ids"): "self, start, end, desc, cleanup",
+    (RateLimitRegistry, "release_stale_and_enqueue"): "self, job_id",
     (Queue, "dequeue_any"): (
         "queues, timeout, connection, job_class, serializer, death_penalty_class"
     ),
@@ -93,3 +102,17 @@ def test_rq_cleans_up_in_each_of_its_endings() -> None:
     for name in ("handle_job_success", "handle_job_failure", "handle_job_retry"):
         source = inspect.getsource(getattr(BaseWorker, name))
         assert source.index("self.cleanup_execution(") < source.rindex("pipeline.execute()")
+
+
+@pytest.mark.parametrize("name", ["handle_job_failure", "handle_job_retry"])
+def test_rq_releases_a_slot_last_and_only_after_a_failure_that_it_knows_to_be_written(
+    name: str,
+) -> None:
+    """There we note that nothing is left to be made up for."""
+    source = inspect.getsource(getattr(BaseWorker, name))
+    written = source.index("try:\n", source.index("self.cleanup_execution("))
+    parts = ["pipeline.execute()", "except Exception:", "else:", "send_webhooks("]
+    steps = [*parts, "_enqueue_dependents_safely(", "_release_slot_safely("]
+    places = [source.index(step, written) for step in steps]
+    assert places == sorted(places)
+    assert source.count("_release_slot_safely(") == 1

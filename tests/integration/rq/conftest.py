@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import http.server
+import json
 import signal
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -107,3 +110,27 @@ def most_at_once(redis: Redis) -> Callable[[], int]:
 def open_gate(redis: Redis) -> Callable[[], Any]:
     """Let the jobs through that wait at the gate."""
     return lambda: redis.set(GATE, 1)
+
+
+class _Hook(http.server.BaseHTTPRequestHandler):
+    def do_POST(self) -> None:
+        body = self.rfile.read(int(self.headers["Content-Length"]))
+        self.server.heard.append(json.loads(body))
+        self.send_response(204)
+        self.end_headers()
+
+    def log_message(self, *_: Any) -> None:
+        """Be silent."""
+
+
+@pytest.fixture
+def listener() -> Iterator[Any]:
+    """Somebody who hears webhooks."""
+    server = http.server.HTTPServer(("127.0.0.1", 0), _Hook)
+    server.heard = []
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+    thread.start()
+    yield server
+    server.shutdown()
+    thread.join()
+    server.server_close()

@@ -50,6 +50,12 @@ def ask_for_retry(most: int) -> Retry | str:
     return Retry(max=most) if _job().connection.llen(NOTES) == 1 else "done"
 
 
+def always_ask_for_retry() -> Retry:
+    """Return RQ's wish to be tried again, every time."""
+    note("tried")
+    return Retry(max=1)
+
+
 def wait_at_gate(word: str = "through") -> str:
     """Count itself in, wait until the test opens the gate, count itself out."""
     connection = _job().connection

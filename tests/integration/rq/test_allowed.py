@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import http.server
 import json
-import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -145,30 +143,6 @@ def test_functions_beyond_the_apps_can_be_allowed(
 
 
 # -- webhooks ------------------------------------------------------------------------------------
-
-
-class _Hook(http.server.BaseHTTPRequestHandler):
-    def do_POST(self) -> None:
-        body = self.rfile.read(int(self.headers["Content-Length"]))
-        self.server.heard.append(json.loads(body))
-        self.send_response(204)
-        self.end_headers()
-
-    def log_message(self, *_: Any) -> None:
-        """Be silent."""
-
-
-@pytest.fixture
-def listener() -> Iterator[Any]:
-    """Somebody who hears webhooks."""
-    server = http.server.HTTPServer(("127.0.0.1", 0), _Hook)
-    server.heard = []
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-    thread.start()
-    yield server
-    server.shutdown()
-    thread.join()
-    server.server_close()
 
 
 @pytest.mark.parametrize(("function", "status"), [(jobs.note, "finished"), (jobs.fail, "failed")])
