@@ -15,6 +15,7 @@ from django.views.decorators.http import require_safe
 from redis.exceptions import RedisError
 
 from fairimport.lanes import LaneState, Snapshot, get_lanes
+from fairimport.runs import waiting
 
 __all__ = ["SILENT", "Seen", "ThreeNumbers", "fairness", "look", "three_numbers"]
 
@@ -92,5 +93,6 @@ def fairness(request: HttpRequest) -> HttpResponse:
     facts = {**admin.site.each_context(request), "title": _("Fairness"), "seen": seen}
     if seen.snapshot is not None:
         lanes = sorted(seen.snapshot.tenants.values(), key=lambda lane: lane.tenant)
-        facts |= {"numbers": three_numbers(seen.snapshot), "lanes": lanes}
+        rows = [(lane, waiting.in_short(lane)) for lane in lanes]
+        facts |= {"numbers": three_numbers(seen.snapshot), "rows": rows}
     return TemplateResponse(request, "admin/fairimport/fairness.html", facts)

@@ -20,7 +20,7 @@ from rq import Worker
 
 from fairimport.checks import check_settings
 from fairimport.conf import settings
-from fairimport.lanes import LaneQueue, get_lanes, workers_alive
+from fairimport.lanes import LaneQueue, Snapshot, get_lanes
 from fairimport.models import ImportRun
 from fairimport.runs import feeding
 from fairimport.states import STOPPING
@@ -117,12 +117,27 @@ def _lanes() -> Iterator[Finding]:
 
 
 def _workers() -> Iterator[Finding]:
-    status = workers_alive(settings.queue)
-    advice = "" if status.count else f"Start some: manage.py fairworker {settings.queue}"
-    yield Finding(about="workers", text=f"{status.count} alive", advice=advice)
+    seen = get_lanes().snapshot([])
+    if seen.suspended:
+        yield Finding(about="workers", text=_suspended(seen.suspended_left_s), advice=RESUME)
+        return  # nobody claims, so nobody can be told from a stock worker
+    advice = "" if seen.workers else f"Start some: manage.py fairworker {settings.queue}"
+    yield Finding(about="workers", text=_alive(seen), advice=advice)
     for name in _stock_workers():
         text = f"{name} is a stock RQ worker on {settings.queue!r}, past all fairness"
         yield Finding(about="workers", text=text, advice="Stop it, and start fairworker instead.")
+
+
+def _alive(seen: Snapshot) -> str:
+    if seen.workers or seen.last_seen is None:
+        return f"{seen.workers} alive"
+    return f"0 alive (last seen {time.time() - seen.last_seen:.0f} s ago)"
+
+
+def _suspended(left: float | None) -> str:
+    until = "" if left is None else f" for another {left:.0f} s"
+    registered = Worker.count(queue=LaneQueue.named(settings.queue))
+    return f"suspended{until}, {registered} registered: nothing is handed out"
 
 
 def _stock_workers() -> list[str]:
@@ -165,6 +180,10 @@ def _first_line(error: Exception) -> str:
     return (str(error) or type(error).__name__).splitlines()[0]
 
 
+RESUME = (
+    "When work may go on: rq resume --url with this Redis (manage.py rqresume asks the Redis of the"
+    " queue 'default')."
+)
 UNREACHABLE = {
     "database": "Is the database up? Look at DATABASES.",
     "redis": "Is Redis up? Look at RQ_QUEUES.",

@@ -147,10 +147,9 @@ def _reason(run: ImportRun, counts: Mapping[str, Any], lanes: Snapshot | None) -
         return None
     if lanes is None:
         return waiting.redis_down()
-    own = _lane(lanes, run.tenant)
-    moves = counts["held"] > 0 or waiting.is_fresh(counts["worked_at"], FRESH_S)
-    read = run.total is None and own is not None and own.in_flight > 0
-    return waiting.why(run, lanes, own, moves=moves or read)
+    in_hand = counts["held"] or (run.total is None and lanes.tenants[run.tenant].in_flight)
+    fresh = waiting.is_fresh(counts["worked_at"], FRESH_S)
+    return waiting.why(run, lanes, moves=fresh or bool(lanes.workers and in_hand))
 
 
 def _basis(guess: pace.Estimate | None, left: int) -> str:

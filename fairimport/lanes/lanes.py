@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 __all__ = ["Claimed", "Closed", "Idle", "Lanes"]
 
 ROUTE_MOST = 1000
+REMEMBERED = 86_400  # seconds for which workers that are gone are spoken of, as in `reap.lua`
 STRETCH = 1000  # tenants or limits of one call, so that no call blocks Redis for long
 
 
@@ -139,17 +140,9 @@ class Lanes:
         ]
 
     def explain(self, job_id: str) -> Reason:
-        """Why a job is where it is, from the same state that decides."""
+        """Why a job is where it is, from the same state that decides: see `docs/reasons.md`."""
         code, facts = self._run("explain", job_id)
-        reason = Reason(code=text(code), facts=json.loads(facts))
-        if reason.code in ("behind", "limits_not_loaded"):
-            workers = self.workers()
-            if not workers.count:
-                return Reason(code="no_worker", facts={"last_seen": workers.last_seen})
-        if reason.code == "scheduled":
-            at = self.connection.zscore(f"{self.keys.rq}scheduled:{self.keys.queue}", job_id)
-            return Reason(code="scheduled", facts={**reason.facts, "at": at})
-        return reason
+        return Reason(code=text(code), facts=json.loads(facts))
 
     def holds(self, job_id: str) -> bool:
         """Whether a job waits in RQ's list or a lane, or is under a live lease."""
@@ -162,17 +155,16 @@ class Lanes:
 
     def workers(self) -> WorkerStatus:
         """Workers that claimed or renewed within two leases, by Redis' clock."""
-        seconds, micros = self.connection.time()
-        since = (seconds - max(2 * settings.lease, 5.0)) * MICRO + micros
-        with self.connection.pipeline(transaction=False) as pipeline:
-            pipeline.zcount(self.keys.workers, since, "+inf")
-            pipeline.zrange(self.keys.workers, -1, -1, withscores=True)
-            count, last = pipeline.execute()
-        return WorkerStatus(count=int(count), last_seen=last[0][1] / MICRO if last else None)
+        seen = self.snapshot([])
+        return WorkerStatus(count=seen.workers, last_seen=seen.last_seen)
 
     def forget_worker(self, worker: str) -> None:
         """Note that a worker has ended, so that nobody waits for its next sign."""
-        self.connection.zrem(self.keys.workers, worker)
+        seconds, micros = self.connection.time()
+        with self.connection.pipeline() as pipeline:
+            pipeline.zrem(self.keys.workers, worker)
+            pipeline.set(self.keys.prefix + "left", seconds * MICRO + micros, ex=REMEMBERED)
+            pipeline.execute()
 
     def lengths(self) -> Iterator[tuple[str, int]]:
         """Tenants and how many jobs wait in their lanes, those first that are served first."""

@@ -33,14 +33,13 @@ def snapshot(raw: Mapping[str, Any]) -> Snapshot:
     """Read the reply of the script `snapshot`."""
     every = _dict(raw["all"])
     of = contest(raw)
-    seconds, jobs = every.get("us", 0) / MICRO, int(every.get("jobs", 0))
-    states = {
-        tenant: _state(tenant, _dict(row), of=of, seconds=seconds, jobs=jobs)
-        for tenant, row in _dict(raw["tenants"]).items()
-    }
+    left = raw.get("suspended")
     return Snapshot(
         loaded=bool(raw["open"]),
-        tenants=states,
+        tenants={
+            tenant: _state(tenant, _dict(row), of, every)
+            for tenant, row in _dict(raw["tenants"]).items()
+        },
         eligible=int(raw["eligible"]),
         inbox=int(raw["inbox"]),
         live=int(raw["live"]),
@@ -50,29 +49,14 @@ def snapshot(raw: Mapping[str, Any]) -> Snapshot:
         lapses=int(every.get("lapses", 0)),
         workers=int(raw["workers"]),
         last_seen=float(raw["seen"]) / MICRO if raw.get("seen") else None,
+        suspended=left is not None,
+        suspended_left_s=left / 1000 if left is not None and left >= 0 else None,
     )
 
 
-def _state(
-    tenant: str,
-    row: dict[str, Any],
-    *,
-    of: Contest,
-    seconds: float,
-    jobs: int,
-) -> LaneState:
+def _state(tenant: str, row: Mapping[str, Any], of: Contest, every: Mapping[str, Any]) -> LaneState:
     numbers = _dict(row["stats"])
-    bins = {int(key[1:]): int(count) for key, count in numbers.items() if key[0] == "w"}
-    own_seconds, own_jobs = numbers.get("us", 0) / MICRO, int(numbers.get("jobs", 0))
     ahead = row.get("ahead")
-    one = None
-    if ahead is not None:
-        one = Contestant(
-            tenant=tenant,
-            virtual=row["v"] / MICRO,
-            weight=float(row["weight"]),
-            rivals=int(row["rivals"]),
-        )
     return LaneState(
         tenant=tenant,
         waiting=int(row["waiting"]),
@@ -82,17 +66,45 @@ def _state(
         paused=bool(row["paused"]),
         paused_by=row["by"],
         paused_at=row.get("at"),
+        reason=row["reason"],
         ahead=int(ahead) if ahead is not None else None,
-        wait_p50_s=quantile(bins, 0.5),
-        wait_p95_s=quantile(bins, 0.95),
-        wait_p99_s=quantile(bins, 0.99),
-        wait_max_s=quantile(bins, 1.0),
-        wait_bound_s=wait_bound(of, one) if one else None,
-        seconds=own_seconds,
-        jobs=own_jobs,
-        share_seconds=own_seconds / seconds if seconds else None,
-        share_jobs=own_jobs / jobs if jobs else None,
+        wait_bound_s=wait_bound(of, _contestant(tenant, row)) if ahead is not None else None,
+        **_waits(numbers),
+        **_work(numbers, every),
     )
+
+
+def _contestant(tenant: str, row: Mapping[str, Any]) -> Contestant:
+    """A tenant of the ready set among the others there."""
+    return Contestant(
+        tenant=tenant,
+        virtual=row["v"] / MICRO,
+        weight=float(row["weight"]),
+        rivals=int(row["rivals"]),
+    )
+
+
+def _waits(numbers: Mapping[str, Any]) -> dict[str, Any]:
+    """Quantiles of a tenant's waits in the window."""
+    bins = {int(key[1:]): int(count) for key, count in numbers.items() if key[0] == "w"}
+    return {
+        "wait_p50_s": quantile(bins, 0.5),
+        "wait_p95_s": quantile(bins, 0.95),
+        "wait_p99_s": quantile(bins, 0.99),
+        "wait_max_s": quantile(bins, 1.0),
+    }
+
+
+def _work(numbers: Mapping[str, Any], every: Mapping[str, Any]) -> dict[str, Any]:
+    """A tenant's worker-seconds and jobs in the window, and its shares of everybody's."""
+    used, jobs = numbers.get("us", 0), int(numbers.get("jobs", 0))
+    all_used, all_jobs = every.get("us", 0), every.get("jobs", 0)
+    return {
+        "seconds": used / MICRO,
+        "jobs": jobs,
+        "share_seconds": used / all_used if all_used else None,
+        "share_jobs": jobs / all_jobs if all_jobs else None,
+    }
 
 
 def _dict(value: Any) -> dict[str, Any]:

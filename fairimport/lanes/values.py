@@ -81,6 +81,8 @@ class LaneState:
     paused: bool
     paused_by: str = ""
     paused_at: float | None = None
+    reason: str = "behind"
+    """Why its waiting jobs wait, if it has any: a code of `Lanes.explain`."""
     ahead: int | None = None
     """Eligible tenants that come before it; None when it is not eligible itself."""
     wait_p50_s: float | None = None
@@ -114,6 +116,10 @@ class Snapshot:
     workers: int = 0
     last_seen: float | None = None
     """When any worker last gave a sign of life; None when nobody ever did."""
+    suspended: bool = False
+    """RQ's `suspend` was called: no worker claims, of whatever queue."""
+    suspended_left_s: float | None = None
+    """Seconds until the suspension ends by itself; None when it does not."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -35,7 +35,7 @@ __all__ = [
 SHOWN_REJECTED = 50
 SHOWN_SAMPLE = 10
 STALE_AFTER_S = 10
-ALARMING = frozenset({"no_worker", "paused", "limits_not_loaded", "redis_down", "unknown"})
+ALARMING = frozenset({"no_worker", "paused", "suspended", "limits_not_loaded", "redis_down"})
 VERBS = ("choose", "start", "pause", "resume", "cancel", "retry")
 
 

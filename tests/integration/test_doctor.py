@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+import re
+import time
 from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
@@ -13,6 +15,7 @@ from django.core.management import call_command
 from django.utils import timezone
 from pytest_django.fixtures import Settings as DjangoSettings
 from rq import Worker
+from rq.suspension import suspend
 
 from demo_site.servers import RedisServer
 from fairimport.doctor import Finding, examine
@@ -131,6 +134,32 @@ def test_a_stock_worker_on_the_lane_queue_is_told() -> None:
     [finding] = _wrong("workers")
     assert finding.text.startswith("stock is a stock RQ worker")
     stock.register_death()
+
+
+def test_workers_that_were_seen_are_told_with_when(healthy: RedisServer) -> None:
+    """Nobody lives, but somebody did."""
+    lanes = get_lanes()
+    lanes.connection.zadd(lanes.keys.workers, {"worker-1": (time.time() - 600) * 1_000_000})
+    [finding] = _wrong("workers")
+    assert finding.text in ("0 alive (last seen 600 s ago)", "0 alive (last seen 601 s ago)")
+
+
+def test_suspended_workers_are_told_with_what_to_do(healthy: RedisServer) -> None:
+    """One finding: nobody is dead, and nobody is a stock worker because it did not claim."""
+    queue = LaneQueue.named("imports")
+    other = Worker([queue], name="began-later", connection=queue.connection)
+    other.register_birth()
+    with healthy.client() as client:
+        client.delete(get_lanes().keys.workers)
+        suspend(client)
+    [finding] = _wrong("workers")
+    assert finding.text == "suspended, 1 registered: nothing is handed out"
+    assert "rq resume" in finding.advice
+    assert "manage.py rqresume" in finding.advice
+    with healthy.client() as client:
+        suspend(client, 60)
+    assert re.search(r"suspended for another (60|59) s,", _wrong("workers")[0].text)
+    other.register_death()
 
 
 def test_a_storage_that_cannot_be_written_is_told(settings: DjangoSettings, tmp_path: Path) -> None:

@@ -315,71 +315,7 @@ def test_workers_are_forgotten_after_a_day_to_the_microsecond(lab: Lab) -> None:
     assert lab.redis.zrange(lab.lanes.keys.workers, 0, -1) == [b"young"]
 
 
-# -- what is told about a job ------------------------------------------------------------------
-
-
-def told(lab: Lab, job: str) -> list[Any]:
-    """The raw reply of explain: the code and all facts."""
-    code, facts = lab.lanes.scripts.run(lab.redis, "explain", job)
-    return [code.decode(), json.loads(facts)]
-
-
-def test_explain_tells_these_facts_and_no_others(closed: Lab) -> None:
-    """For each code, to the letter."""
-    lab = closed
-    own = {"tenant": "a", "status": "queued"}
-    lab.push("one", "a")
-    assert told(lab, "one") == ["limits_not_loaded", own]
-    lab.lanes.load_limits({"a": Limit(2)}, wait=0)
-    for job, tenant in (("two", "a"), ("three", "a"), ("b1", "b"), ("b2", "b")):
-        lab.push(job, tenant)
-    lab.redis.lmove(lab.lanes.keys.inbox, lab.lanes.keys.landing, "LEFT", "RIGHT")
-    assert told(lab, "three") == ["behind", {**own, "inbox": 5}]
-    lab.lanes.route()
-    row = {**own, "cap": 2, "waiting": 3}
-    assert told(lab, "three") == ["behind", {**row, "before": 2, "tenants": 0}]
-    assert told(lab, "b1")[1]["tenants"] == 1
-    lab.claim()
-    lab.sleep(0.75)
-    running = {"tenant": "a", "status": "started", "worker": "worker", "seconds": 0.75}
-    assert told(lab, "one") == ["running", running]
-    assert told(lab, "two") == ["behind", {**row, "waiting": 2, "before": 0, "tenants": 1}]
-    lab.claim()
-    lab.claim()
-    facts = {**row, "waiting": 1, "before": 0}
-    assert told(lab, "three") == ["at_cap", {**facts, "jobs": ["one", "two"]}]
-    lab.lanes.set_limits({"a": Limit(0)})
-    assert told(lab, "three") == ["paused", {**facts, "cap": 0, "by": ""}]
-    lab.lanes.set_limits({"a": Limit(2, paused=True, paused_by="ops", paused_at=12.5)})
-    assert told(lab, "three") == ["paused", {**facts, "cap": 0, "by": "ops", "at": 12.5}]
-
-
-def test_explain_knows_caps_that_nobody_set(lab: Lab, settings: Any) -> None:
-    """The default counts at once, also for those who were parked under another one."""
-    settings.FAIRIMPORT = {**settings.FAIRIMPORT, "CAP": 1}
-    for job in ("one", "two"):
-        lab.push(job, "a")
-    lab.claim()
-    row = {"tenant": "a", "status": "queued", "before": 0, "waiting": 1}
-    assert set(lab.scores("parked")) == {"a"}
-    settings.FAIRIMPORT = {**settings.FAIRIMPORT, "CAP": 2}
-    assert told(lab, "two") == ["behind", {**row, "cap": 2, "tenants": 0}]
-
-
-def test_explain_names_the_state_of_what_does_not_wait(lab: Lab) -> None:
-    """RQ's own word for it, and the tenant if there is one."""
-    for status, code in (
-        ("scheduled", "scheduled"),
-        ("deferred", "scheduled"),
-        ("finished", "finished"),
-        ("canceled", "finished"),
-        ("started", "unknown"),
-    ):
-        lab.push("job", "a", status=status)
-        assert told(lab, "job") == [code, {"tenant": "a", "status": status}]
-    lab.push("job", "a", status="started", lease="gone")
-    assert told(lab, "job") == ["unknown", {"tenant": "a", "status": "started"}]
-    assert told(lab, "nothing") == ["unknown", {"tenant": ""}]
+# -- what is held ------------------------------------------------------------------------------
 
 
 def test_holding_looks_into_every_place(lab: Lab) -> None:

@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 import pytest
+from rq.suspension import resume, suspend
 
 from fairimport.lanes import Limit
 from tests.lanelab import Lab
@@ -164,11 +165,12 @@ def test_a_snapshot_has_these_facts_and_no_others(lab: Lab) -> None:
     assert seen.pop("all") == {"turn": 750_000, "run": 1, "over": 0, "contended": 1}
     stats = {name: row.pop("stats") for name, row in seen["tenants"].items()}
     assert stats == {"a": {"w0": 1}, "p": {}, "z": {}}
-    rest = {"weight": 1, "by": "", "paused": False, "in_flight": 0, "v": 0}
+    rest = {"weight": 1, "by": "", "paused": False, "in_flight": 0, "v": 0, "reason": "behind"}
     assert seen.pop("tenants") == {
         "a": {**rest, "weight": 2, "waiting": 2, "ahead": 0, "cap": 3, "in_flight": 1, "rivals": 0}
         | {"v": 500_001},
-        "p": {**rest, "at": 12.5, "paused": True, "waiting": 2, "cap": 4, "by": "ops"},
+        "p": {**rest, "at": 12.5, "paused": True, "waiting": 2, "cap": 4, "by": "ops"}
+        | {"reason": "paused"},
         "z": {**rest, "waiting": 0, "cap": 2},
     }
     assert seen.pop("working") == {
@@ -217,6 +219,43 @@ def test_rivals_are_counted_to_the_microsecond(lab: Lab) -> None:
     lab.redis.zadd(prefix + "ready", others)
     rows = looked_at(lab, 9, "a", "near", "far")["tenants"]
     assert [rows[name]["rivals"] for name in ("a", "near", "far")] == [2, 1, 2]
+
+
+def test_a_lapsed_lease_is_not_in_flight(lab: Lab) -> None:
+    """To the microsecond, for the tenant and in all; nobody has taken it back yet."""
+    lab.push("a", "a")
+    lab.push("b", "b")
+    lab.claim()
+    lab.sleep(0.5)
+    lab.claim()
+    lab.sleep(1.499999)
+    seen = looked_at(lab, 9, "a", "b")
+    assert [seen["tenants"][name]["in_flight"] for name in "ab"] == [1, 1]
+    assert seen["live"] == 2
+    lab.sleep(0.000001)
+    seen = looked_at(lab, 9, "a", "b")
+    assert [seen["tenants"][name]["in_flight"] for name in "ab"] == [0, 1]
+    assert seen["live"] == 1
+
+
+def test_a_snapshot_of_nobody_looks_at_no_tenant(lab: Lab) -> None:
+    """None named and none wanted."""
+    lab.push("a", "a")
+    lab.lanes.route()
+    assert not looked_at(lab, 0)["tenants"]
+
+
+def test_a_suspension_is_told_in_milliseconds(lab: Lab) -> None:
+    """-1 when only a resume ends it; nothing when there is none."""
+    assert "suspended" not in looked_at(lab)
+    suspend(lab.redis)
+    assert looked_at(lab)["suspended"] == -1
+    assert (lab.lanes.snapshot().suspended, lab.lanes.snapshot().suspended_left_s) == (True, None)
+    suspend(lab.redis, 60)
+    assert 50_000 < looked_at(lab)["suspended"] <= 60_000
+    assert 50 < (lab.lanes.snapshot().suspended_left_s or 0) <= 60
+    resume(lab.redis)
+    assert (lab.lanes.snapshot().suspended, lab.lanes.snapshot().suspended_left_s) == (False, None)
 
 
 def test_a_closed_snapshot_says_so(closed: Lab) -> None:

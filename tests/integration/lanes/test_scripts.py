@@ -521,38 +521,6 @@ def test_leases_are_listed_with_their_times(lab: Lab) -> None:
     assert lease.deadline == lease.started + 2.0
 
 
-def test_every_reason_has_its_code(closed: Lab) -> None:
-    """One code for each thing a job may wait for, with the facts that decided."""
-    lab = closed
-    lab.push("j", "a")
-    lab.redis.zadd(lab.lanes.keys.workers, {"w": lab.redis.time()[0] * 1_000_000})
-    assert lab.lanes.explain("j").code == "limits_not_loaded"
-    lab.lanes.load_limits({"a": Limit(1)}, wait=0)
-    assert lab.lanes.explain("j").code == "behind"
-    lab.push("b", "b")
-    lab.push("k", "a")
-    lab.lanes.route()
-    behind = lab.lanes.explain("k")
-    assert (behind.code, behind.facts["tenants"], behind.facts["before"]) == ("behind", 0, 1)
-    found = lab.claim()
-    assert lab.lanes.explain("j").code == "running"
-    at_cap = lab.lanes.explain("k")
-    assert (at_cap.code, at_cap.facts["jobs"]) == ("at_cap", ["j"])
-    lab.lanes.set_limits({"a": Limit(1, paused=True, paused_by="ops", paused_at=12.5)})
-    paused = lab.lanes.explain("k")
-    assert (paused.code, paused.facts["by"], paused.facts["at"]) == ("paused", "ops", 12.5)
-    lab.redis.hset("rq:job:j", "status", "finished")
-    lab.lanes.settle(found.lease_id, "done")
-    assert lab.lanes.explain("j").code == "finished"
-    assert lab.lanes.explain("nothing").code == "unknown"
-    lab.push("later", "a", status="scheduled")
-    lab.redis.zadd("rq:scheduled:imports", {"later": 99})
-    later = lab.lanes.explain("later")
-    assert (later.code, later.facts["at"]) == ("scheduled", 99)
-    lab.redis.delete(lab.lanes.keys.workers)
-    assert lab.lanes.explain("b").code == "no_worker"
-
-
 def test_a_snapshot_shows_who_matters(lab: Lab) -> None:
     """Tenants with leases or waiting jobs, and how many come before each."""
     for tenant in ("a", "b", "c"):

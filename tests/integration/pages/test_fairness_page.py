@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import re
+import time
+
 import pytest
+from rq.suspension import suspend
 
 from fairimport.lanes import Limit, get_lanes
 
@@ -43,7 +47,37 @@ def test_it_shows_each_tenant_with_work(operator, wait):
     said = page(operator)
     assert '<th scope="row">acme</th> <td class="fi-num">1</td>' in said
     assert '<td class="fi-num">0 / 3</td>' in said
-    assert "<td>olga</td>" in said
+    assert "<td>paused by olga</td>" in said
+    assert "Wait p95" in said
+
+
+def test_it_says_why_each_tenant_waits(operator, wait):
+    """In words, with the time of a pause; nothing where nothing waits."""
+    lanes = get_lanes()
+    held = Limit(cap=2, paused=True, paused_by="olga", paused_at=time.time())
+    lanes.load_limits({"acme": Limit(cap=1), "birch": held, "cedar": Limit(cap=0)}, wait=0)
+    for _ in range(2):
+        wait("acme", "birch", "cedar", "dora", "elm")
+    assert lanes.claim("worker").tenant == "acme"
+    said = page(operator)
+    assert "<td>at its cap</td>" in said
+    assert "<td>paused by olga since " in said
+    assert "<td>paused by its cap of 0</td>" in said
+    assert "<td>next in line</td>" in said
+    assert "<td>behind 1 tenant</td>" in said
+
+
+def test_it_says_when_work_is_suspended(operator, wait):
+    """Over the numbers and with each tenant, and what ends it."""
+    lanes = get_lanes()
+    lanes.load_limits({}, wait=0)
+    wait("acme")
+    suspend(lanes.connection)
+    said = page(operator)
+    assert "nothing is handed out until “rq resume” is run" in said
+    assert "<td>all work is suspended</td>" in said
+    suspend(lanes.connection, 60)
+    assert re.search(r"nothing is handed out for another (60.0|59.\d) s, or until", page(operator))
 
 
 def test_names_of_tenants_are_only_text(operator, wait):

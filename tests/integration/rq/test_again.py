@@ -54,7 +54,8 @@ def test_a_retry_with_intervals_is_scheduled(acme: LaneQueue, work: Work, notes:
     assert (notes(), job.get_status()) == (["tried"], JobStatus.SCHEDULED)
     due = acme.scheduled_job_registry.get_scheduled_time(job)
     assert timedelta(seconds=58) < due - begin < timedelta(seconds=75)
-    assert explain(job.id).code == "scheduled"
+    reason = explain(job.id)
+    assert (reason.code, reason.facts["at"]) == ("scheduled", due.timestamp())
     make_due(acme)
     work()
     assert (notes(), job.get_status()) == (["tried"] * 2, JobStatus.SCHEDULED)

@@ -39,7 +39,9 @@ def test_a_dependent_waits_for_its_parent(acme: LaneQueue, work: Work, notes: No
     assert child.get_status() == JobStatus.DEFERRED
     assert acme.deferred_job_registry.get_job_ids() == [child.id]
     acme.lanes.route()
-    assert (acme.count, explain(child.id).code) == (1, "scheduled")
+    reason = explain(child.id)
+    assert (acme.count, reason.code) == (1, "deferred")
+    assert reason.facts["depends_on"] == {parent.id: "queued"}
     work()
     assert notes() == ["parent", "child"]
     assert acme.deferred_job_registry.count == 0

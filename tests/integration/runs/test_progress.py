@@ -7,7 +7,9 @@ from datetime import timedelta
 
 import pytest
 from django.utils import timezone
+from django.utils.formats import date_format
 from redis.connection import AbstractConnection as Connection
+from rq.suspension import resume, suspend
 
 from fairimport import progress
 from fairimport.lanes import get_lanes
@@ -118,7 +120,16 @@ def test_a_pause_by_the_operator_is_told_with_who(started):
     run = started(csv_of(20))
     push(paused=True, paused_by="Olga")
     reason = progress.of(run).reason
-    assert (reason.code, "Olga" in reason.text) == ("paused", True)
+    assert (reason.code, reason.text) == ("paused", "Paused by the operator (Olga).")
+    since = timezone.now() - timedelta(hours=2)
+    push(paused=True, paused_by="Olga", paused_at=since)
+    said = date_format(timezone.localtime(since), "TIME_FORMAT")
+    assert progress.of(run).reason.text == f"Paused by the operator (Olga) since {said}."
+    push(paused=True, paused_by="Olga", paused_at=since - timedelta(days=2))
+    said = date_format(timezone.localtime(since - timedelta(days=2)), "SHORT_DATETIME_FORMAT")
+    assert progress.of(run).reason.text == f"Paused by the operator (Olga) since {said}."
+    push(paused=False, paused_by="", paused_at=None, cap=0)
+    assert progress.of(run).reason.text == "Paused by the operator."
 
 
 def test_no_worker_is_told(started):
@@ -142,12 +153,72 @@ def test_a_dead_workers_rows_are_told_as_waiting(started):
 
 
 def test_a_run_in_work_needs_no_reason(started):
-    """Somebody holds a chunk."""
+    """Somebody who lives holds a chunk."""
     run = started(csv_of(20))
+    get_lanes().claim("a worker that lives")
     claiming.take(run, "t")
     run.refresh_from_db()
     now = progress.of(run)
     assert (now.reason, now.in_flight) == (None, 1)
+
+
+def test_rows_in_hand_of_a_dead_worker_do_not_move(started):
+    """Its chunk is held for long; that nobody works is told at once."""
+    run = started(csv_of(20))
+    claiming.take(run, "t")
+    run.refresh_from_db()
+    now = progress.of(run)
+    assert (now.reason.code, now.in_flight) == ("no_worker", 1)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_file_whose_reader_died_is_told_as_waiting(receive):
+    """A lapsed lease reads nothing, whoever takes it back."""
+    run = receive(csv_of(3))
+    lanes = get_lanes()
+    claimed = lanes.claim("reader")
+    assert progress.of(run).reason is None
+    for key in (f"{lanes.keys.prefix}leases:acme", lanes.keys.prefix + "deadlines"):
+        lanes.connection.zadd(key, {claimed.lease_id: 1})
+    assert progress.of(run).slots_used == 0
+    assert progress.of(run).reason.code == "behind"
+
+
+def test_a_suspension_is_told_until_it_ends(started):
+    """The operator stopped all work, also while rows in hand are finished; with its end if any."""
+    run = started(csv_of(20))
+    lanes = get_lanes()
+    lanes.claim("a worker that lives")
+    claiming.take(run, "t")
+    suspend(lanes.connection)
+    reason = progress.of(run).reason
+    assert reason.code == "suspended"
+    assert reason.text == "All work is stopped by the operator. It goes on when they resume it."
+    suspend(lanes.connection, 3600)
+    at = timezone.localtime(timezone.now() + timedelta(seconds=3600))
+    minutes = {date_format(at + timedelta(minutes=n), "TIME_FORMAT") for n in (0, 1)}
+    text = "All work is stopped by the operator. It goes on by itself at "
+    assert progress.of(run).reason.text in {f"{text}{it}." for it in minutes}
+    resume(lanes.connection)
+    assert progress.of(run).reason is None
+
+
+def test_a_customer_who_is_paused_is_not_told_of_a_suspension(started):
+    """Its end would not be the end of their wait."""
+    run = started(csv_of(20))
+    push(paused=True, paused_by="Olga")
+    suspend(get_lanes().connection)
+    assert progress.of(run).reason.code == "paused"
+
+
+def test_limits_that_nobody_loads_promise_nothing(started, redis_server):
+    """Seconds are promised only where a worker has been seen."""
+    run = started(csv_of(20))
+    with redis_server.client() as client:
+        client.flushall()
+    assert "as soon as a worker has looked" in progress.of(run).reason.text
+    get_lanes().claim("a worker that lives")
+    assert "within seconds" in progress.of(run).reason.text
 
 
 def test_closing_is_told(started):
