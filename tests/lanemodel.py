@@ -20,6 +20,7 @@ class Job:
     front: bool = False
     ticket: bool = False
     lapses: int = 0
+    depends_on: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -42,6 +43,8 @@ class Model:
     max_lapses: int
     turns: bool = False
     open: bool = False
+    suspended: bool = False
+    seen: int | None = None
     clock: int = 0
     inbox: list[str] = field(default_factory=list)
     jobs: dict[str, Job] = field(default_factory=dict)
@@ -54,10 +57,17 @@ class Model:
     parked: dict[str, int] = field(default_factory=dict)
     resting: dict[str, int] = field(default_factory=dict)
 
+    def cap(self, tenant: str) -> int:
+        """The cap that is set."""
+        return self.limits.get(tenant, (CAP, WEIGHT, False))[0]
+
+    def is_paused(self, tenant: str) -> bool:
+        """Whether the operator has said so."""
+        return self.limits.get(tenant, (CAP, WEIGHT, False))[2]
+
     def ceiling(self, tenant: str) -> int:
         """The cap that counts: 0 when paused."""
-        cap, _, paused = self.limits.get(tenant, (CAP, WEIGHT, False))
-        return 0 if paused else cap
+        return 0 if self.is_paused(tenant) else self.cap(tenant)
 
     def weight(self, tenant: str) -> float:
         """The tenant's share."""
@@ -111,6 +121,7 @@ class Model:
 
     def claim(self, lease_id: str, now: int) -> str | None:
         """The job that is claimed; None when nobody is eligible or lanes are closed."""
+        self.seen = now
         if lease_id in self.leases:
             return self.leases[lease_id].job
         if not self.open:
@@ -130,6 +141,7 @@ class Model:
 
     def renew(self, lease_id: str, now: int) -> str:
         """Charge what passed beyond the guess."""
+        self.seen = now
         lease = self.leases.get(lease_id)
         if lease is None:
             return "lost"

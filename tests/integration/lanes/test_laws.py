@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis_settings
@@ -14,9 +16,11 @@ from hypothesis.stateful import (
     rule,
     run_state_machine_as_test,
 )
+from rq.suspension import resume, suspend
 
 from fairimport.lanes import Limit
 from fairimport.lanes.lanes import Claimed
+from tests import lanereasons
 from tests.lanelab import Lab
 from tests.lanemodel import Job, Model
 
@@ -93,7 +97,7 @@ class Lanes(RuleBasedStateMachine):
         found = self.lab.lanes.claim("worker", request)
         self.model.route()
         assert isinstance(found, Claimed)
-        assert found.job_id == self.model.leases[request].job
+        assert found.job_id == self.model.claim(request, self.lab.now)
 
     @precondition(lambda self: self.requests)
     @rule(data=st.data())
@@ -156,6 +160,34 @@ class Lanes(RuleBasedStateMachine):
             self.model.lanes[tenant] = [it for it in lane if it != job]
             self.model.place(tenant, self.model.stand(tenant))
 
+    @rule(on=st.booleans())
+    def suspension(self, on: bool) -> None:
+        """RQ's workers see it; the scripts only tell of it."""
+        (suspend if on else resume)(self.lab.redis)
+        self.model.suspended = on
+
+    @precondition(lambda self: self.model.jobs)
+    @rule(data=st.data(), tenant=TENANTS)
+    def push_a_dependent(self, data: st.DataObject, tenant: str) -> None:
+        """It is in no list, until its parents let it go."""
+        ids = st.lists(st.sampled_from(sorted(self.model.jobs)), max_size=3, unique=True)
+        parents = data.draw(ids)
+        self.number += 1
+        job = f"job-{self.number}"
+        fields = {"status": "deferred", "tenant": tenant, "dependency_ids": json.dumps(parents)}
+        self.lab.redis.hset(f"rq:job:{job}", mapping=fields)
+        self.model.jobs[job] = Job(tenant, status="deferred", depends_on=tuple(parents))
+
+    @rule()
+    def look_while_the_lanes_are_closed(self) -> None:
+        """As after a loss, before the limits are loaded."""
+        epoch = self.lab.lanes.keys.prefix + "epoch"
+        kept = self.lab.redis.getdel(epoch)
+        self.model.open = False
+        self.jobs_are_told_what_keeps_them()
+        self.lab.redis.set(epoch, kept)
+        self.model.open = True
+
     @rule()
     def everything_is_lost(self) -> None:
         if self.number % 7 == 0:
@@ -173,6 +205,22 @@ class Lanes(RuleBasedStateMachine):
         assert {key.decode(): int(value) for key, value in means.items()} == self.model.means
         for job_id, job in self.model.jobs.items():
             assert self.lab.status(job_id) == job.status
+
+    @invariant()
+    def jobs_are_told_what_keeps_them(self) -> None:
+        """The oldest, the latest and one between; and the tenants of these in a snapshot."""
+        jobs = sorted(self.model.jobs, key=len)
+        chosen = {jobs[0], jobs[self.number % len(jobs)], jobs[-1]} if jobs else set()
+        for job in (*chosen, "no-job"):
+            code, facts = lanereasons.explain(self.model, job, self.lab.now)
+            told = self.lab.lanes.explain(job)
+            assert (told.code, told.facts.keys()) == (code, facts.keys()), job
+            times = {name for name in facts if name in ("seconds", "last_seen")}
+            assert all(told.facts[name] == facts[name] for name in facts.keys() - times), job
+            assert all(abs(told.facts[name] - facts[name]) < 0.001 for name in times), job
+        tenants = {self.model.jobs[job].tenant for job in chosen}
+        for tenant, state in self.lab.lanes.snapshot(tenants).tenants.items():
+            assert state.reason == lanereasons.reason(self.model, tenant, self.lab.now)
 
     @invariant()
     def the_clock_never_goes_back(self) -> None:
