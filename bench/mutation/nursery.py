@@ -1,13 +1,15 @@
 """Runs tests against mutants, each in a fork: `python -m bench.mutation.nursery TEST...`.
 
 Reads a line of JSON for each (`{"id", "script", "text", "seconds"}`) and answers with one
-(`{"id", "verdict"}`): "killed", "timeout" or "survived". Imports, collection and the Redis server
-are made once; a fork is at its first test at once.
+(`{"id", "verdict"}`): "killed", "timeout" (a single test took longer than `seconds`) or "survived".
+Imports and collection are made once; a fork is at its first test at once. The forks share a Redis
+server; one that a mutant left busy for ever is replaced before the next.
 """
 
 from __future__ import annotations
 
 import json
+import mmap
 import os
 import shutil
 import signal
@@ -32,6 +34,11 @@ class Nursery:
 
     def __init__(self, answers: int) -> None:
         self.answers = answers
+        self._begun = mmap.mmap(-1, 1)  # shared with the fork, which counts the tests it begins
+
+    def pytest_runtest_logstart(self) -> None:
+        """In a fork: it is at its next test."""
+        self._begun[0] = (self._begun[0] + 1) % 256
 
     def pytest_runtestloop(self, session: Any) -> bool:
         """Answer until the input ends, instead of running the tests."""
@@ -46,6 +53,9 @@ class Nursery:
                 asked = json.loads(line)
                 answer = {"id": asked["id"], "verdict": self._judge(asked, session)}
                 os.write(self.answers, json.dumps(answer).encode() + b"\n")
+                if not server.answers():
+                    server.stop()
+                    server.start(empty=True)
         finally:
             server.stop()
         return True
@@ -55,17 +65,23 @@ class Nursery:
         if not pid:
             os.setsid()
             _run(asked, session)
-        until = time.monotonic() + asked["seconds"]
-        code = None
-        while code is None and time.monotonic() < until:
-            ended, status = os.waitpid(pid, os.WNOHANG)
-            code = os.waitstatus_to_exitcode(status) if ended else None
-            if code is None:
-                time.sleep(0.02)
+        code = self._end_of(pid, asked["seconds"])
         if code is None:
             os.killpg(pid, signal.SIGKILL)
             os.waitpid(pid, 0)
         return VERDICTS.get(code, f"broken: the tests ended with {code}")
+
+    def _end_of(self, pid: int, seconds: float) -> int | None:
+        """The exit code; None when a test does not end."""
+        at, since = self._begun[0], time.monotonic()
+        while time.monotonic() - since < seconds:
+            ended, status = os.waitpid(pid, os.WNOHANG)
+            if ended:
+                return os.waitstatus_to_exitcode(status)
+            if self._begun[0] != at:
+                at, since = self._begun[0], time.monotonic()
+            time.sleep(0.02)
+        return None
 
 
 def _run(asked: dict[str, Any], session: Any) -> None:
