@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import logging
+from functools import cache
 from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import urlsplit
 
 from django.apps import apps
 from rq.job import Job, JobStatus
-from rq.utils import as_text
+from rq.utils import as_text, import_job_class
 
 from fairimport.conf import settings
 from fairimport.errors import FairImportError
@@ -176,6 +177,15 @@ class LaneJob(Job):
             return read()
         check_allowed(name)
         return allowed(read())
+
+
+@cache
+def lane_job_class(kind: type[Job] | str) -> type[LaneJob]:
+    """A class of jobs, given as RQ takes it, that is a `LaneJob` as well."""
+    found = import_job_class(kind) if isinstance(kind, str) else kind
+    if issubclass(found, LaneJob):
+        return found
+    return LaneJob if found is Job else type(f"Lane{found.__name__}", (LaneJob, found), {})
 
 
 def claim_of(job: Job) -> Claim:

@@ -9,27 +9,25 @@ import signal
 import time
 from collections.abc import Callable
 from types import FrameType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import django
+from django.apps import apps
 from redis.backoff import NoBackoff
 from redis.exceptions import RedisError
 from redis.retry import Retry
-from rq import worker_registration
 from rq.defaults import DEFAULT_LOGGING_DATE_FORMAT, DEFAULT_LOGGING_FORMAT
 from rq.exceptions import DequeueTimeout, StopRequested
 from rq.queue import Queue
 from rq.utils import ensure_job_list, now
-from rq.worker import BaseWorker, DequeueStrategy, WorkerStatus
+from rq.worker import DequeueStrategy, WorkerStatus
 
 from fairimport.lanes import maintenance
 from fairimport.lanes.claims import Claim
 from fairimport.lanes.following import follow_up
-from fairimport.lanes.job import LaneJob
+from fairimport.lanes.job import LaneJob, lane_job_class
+from fairimport.lanes.presence import Presence
 from fairimport.lanes.queue import LaneQueue
-
-if TYPE_CHECKING:
-    from redis import Redis
-    from redis.client import Pipeline
 
 __all__ = ["Loop"]
 
@@ -39,16 +37,18 @@ LONGEST_PAUSE = 2.0  # seconds of back-off, however long Redis is away
 BEAT = 1.0  # seconds between two signs of life, looks for a suspension, and maintenance
 
 
-class Loop(BaseWorker):
+class Loop(Presence):
     """RQ's worker with a steady loop. Whatever queues are named, they become lane queues."""
 
     queue_class = LaneQueue
     job_class = LaneJob
-    queues: list[LaneQueue]  # type: ignore[assignment]
     _out_of_work = False
 
     def __init__(self, queues: Any, *args: Any, **kwargs: Any) -> None:
-        kwargs["queue_class"], kwargs["job_class"] = type(self).queue_class, type(self).job_class
+        if not apps.ready:
+            django.setup()  # RQ's own commands know nothing of Django
+        kwargs["queue_class"] = type(self).queue_class
+        kwargs["job_class"] = lane_job_class(kwargs.get("job_class") or type(self).job_class)
         kwargs.setdefault("log_job_description", False)  # arguments may be somebody's data
         super().__init__([_as_lanes(queue) for queue in ensure_job_list(queues)], *args, **kwargs)
         if self.queues:
@@ -141,22 +141,6 @@ class Loop(BaseWorker):
             return found
         return None
 
-    def heartbeat(self, timeout: int | None = None, pipeline: Pipeline | None = None) -> None:
-        """Show that we live, and register again: Redis may have forgotten everything."""
-        self.last_heartbeat = now()
-        target = self.connection.pipeline(transaction=False) if pipeline is None else pipeline
-        target.hset(self.key, mapping={**self.serialize(), "state": self.get_state()})
-        worker_registration.register(self, target)
-        target.expire(self.key, timeout or self.worker_ttl + 60)
-        if pipeline is None:
-            target.execute()
-
-    def register_birth(self) -> None:
-        """Register; a worker of this name that was killed just before is no hindrance."""
-        self.birth_date = now()
-        self.connection.delete(self.key)
-        self.heartbeat()
-
     def teardown(self) -> None:
         """Release what is held, and say goodbye; Redis may be away."""
         for part in (self._release_unsettled, super().teardown, self._forget):
@@ -164,12 +148,6 @@ class Loop(BaseWorker):
                 part()
             except RedisError as error:
                 logger.warning("worker.teardown_failed name=%s error=%s", self.name, error)
-
-    def unsubscribe(self) -> None:
-        """As RQ's; but the thread is told first, so that the reply which wakes it up ends it."""
-        if self.pubsub_thread:
-            self.pubsub_thread.stop()
-        super().unsubscribe()
 
     def request_stop(self, signum: int, frame: FrameType | None) -> None:
         """Stop: wake up when asleep, else tell the running job to end at its next good moment."""
@@ -183,13 +161,6 @@ class Loop(BaseWorker):
             self.claim.stop()
         if self._asleep or any(queue.asleep for queue in self.queues):
             raise StopRequested
-
-    def _pubsub_exception_handler(self, exc: Exception, pubsub: Any, pubsub_thread: Any) -> None:
-        """Commands like "stop this job" come over a subscription, which lives through it too."""
-        if not isinstance(exc, RedisError | OSError):
-            raise exc
-        logger.warning("redis.trouble name=%s error=%s", self.name, exc)
-        time.sleep(LONGEST_PAUSE)
 
     def _look_around(self, *, burst: bool) -> None:
         """Once a second: a sign of life, a suspension, RQ's and our own maintenance."""
@@ -232,18 +203,8 @@ class Loop(BaseWorker):
             follow_up(queue, job)
         self._taken = self.claim = None
 
-    def _beat(self, connection: Redis) -> None:
-        """Show over a renewal's connection that we live."""
-        with connection.pipeline(transaction=False) as pipeline:
-            self.heartbeat(pipeline=pipeline)
-            pipeline.execute()
-
-    def _forget(self) -> None:
-        for queue in self.queues:
-            queue.lanes.forget_worker(self.name)
-
 
 def _as_lanes(queue: Any) -> Any:
     if isinstance(queue, Queue) and not isinstance(queue, LaneQueue):
-        return LaneQueue(queue.name, connection=queue.connection)
+        return LaneQueue(queue.name, connection=queue.connection, job_class=queue.job_class)
     return queue

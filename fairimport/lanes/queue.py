@@ -20,7 +20,7 @@ from rq.utils import as_text
 from fairimport.conf import settings
 from fairimport.lanes import lapses, maintenance
 from fairimport.lanes.claims import Claim
-from fairimport.lanes.job import LaneJob, inherit
+from fairimport.lanes.job import LaneJob, inherit, lane_job_class
 from fairimport.lanes.lanes import Claimed, Closed, Idle, Lanes
 
 if TYPE_CHECKING:
@@ -49,11 +49,13 @@ class LaneQueue(DjangoRQ):
     """Whether it waits for work: the only time when a signal may interrupt it."""
 
     def __init__(self, name: str = "default", *args: Any, **kwargs: Any) -> None:
-        """As RQ's; but the serializer is the queue's own (JSON unless set), whatever is passed."""
+        """As RQ's; but the serializer is the queue's own (JSON unless set), whatever is passed.
+
+        A job class of the host's own is kept, with what `LaneJob` adds.
+        """
         config = getattr(django_settings, "RQ_QUEUES", {}).get(name, {})
         kwargs["serializer"] = config.get("SERIALIZER") or JSONSerializer
-        if kwargs.get("job_class") in (None, Job, "rq.job.Job"):
-            kwargs["job_class"] = LaneJob
+        kwargs["job_class"] = lane_job_class(kwargs.get("job_class") or LaneJob)
         super().__init__(name, *args, **kwargs)
         if self.connection.connection_pool.connection_kwargs.get("decode_responses"):
             raise ImproperlyConfigured("RQ needs the bytes as they are: no decode_responses")
@@ -66,9 +68,7 @@ class LaneQueue(DjangoRQ):
         key = (name, repr(django_settings.RQ_QUEUES[name]))
         if key not in _connections:
             _connections[key] = django_rq.get_connection(name)
-        queue = django_rq.get_queue(
-            name, queue_class=cls, job_class=LaneJob, connection=_connections[key]
-        )
+        queue = django_rq.get_queue(name, queue_class=cls, connection=_connections[key])
         return cast("LaneQueue", queue)
 
     # -- pushing -----------------------------------------------------------------------------
@@ -207,6 +207,15 @@ class LaneQueue(DjangoRQ):
         """Drop every waiting job, as RQ's; return how many."""
         self.lanes.route()
         return int(super().empty()) + self.lanes.drain()
+
+    def delete(self, delete_jobs: bool = True) -> None:
+        """As RQ's: nobody waits any longer; `delete_jobs=False` keeps the jobs' hashes."""
+        if not delete_jobs:
+            self.lanes.route()
+            for tenant, _ in list(self.lanes.lengths()):
+                for job_id in self._ids(self.lanes.keys.lane(tenant)):
+                    self.lanes.remove(job_id, tenant)
+        super().delete(delete_jobs)
 
     def _unrouted(self) -> int:
         return int(self.connection.llen(self.key)) + int(

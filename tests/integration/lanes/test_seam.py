@@ -59,6 +59,7 @@ OVERRIDDEN = {
     (Queue, "get_job_position"): "self, job_or_id",
     (Queue, "remove"): "self, job_or_id, pipeline",
     (Queue, "empty"): "self",
+    (Queue, "delete"): "self, delete_jobs",
     (Queue, "enqueue_dependents"): "self, job, exclude_job_id, refresh_job_status",
     (Queue, "enqueue_ready_jobs_by_queue"): "self, job_ids_by_queue_name",
     (ReadyJobRegistry, "cleanup"): "self, timestamp, exception_handlers",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import signal
 import subprocess
@@ -21,6 +22,18 @@ PATIENCE = 20.0  # seconds that a job waits for a test before it gives up
 def add(one: int, other: int) -> int:
     """Return a sum."""
     return one + other
+
+
+async def add_later(one: int, other: int) -> int:
+    """Return a sum, a little later."""
+    await asyncio.sleep(0.01)
+    return one + other
+
+
+def whose() -> str | None:
+    """Return the tenant for whom this runs."""
+    claim = current_claim()
+    return claim.tenant if claim else None
 
 
 def note(word: str = "ran") -> str:
@@ -150,6 +163,15 @@ def who() -> dict[str, Any]:
 def on_success(job: Job, connection: Redis, result: Any) -> None:
     """Note a success."""
     connection.rpush(NOTES, f"success {result}")
+
+
+async def on_success_later(job: Job, connection: Redis, result: Any) -> None:
+    """Be a callback as RQ has none."""
+
+
+def hang_in_callback(*args: Any) -> None:
+    """Be a callback that takes too long."""
+    time.sleep(PATIENCE)
 
 
 def on_failure(job: Job, connection: Redis, kind: type, value: Exception, trace: Any) -> None:
