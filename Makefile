@@ -36,8 +36,10 @@ lint: $(DEV_READY)  ## Check style, types, layers and migrations
 	@DATABASE_URL=sqlite://:memory: $(BIN)/python manage.py makemigrations --check --dry-run
 
 soak: $(DEV_READY)  ## The long forms, more than an hour: 100,000 wrong files, then the scheduler's benchmarks (figures in .measured/)
-	@$(BIN)/python -m tests.fuzz --files 100000 --seed $$(date +%s)
-	@$(BIN)/python -m bench suite $(ARGS)
+	@failed=0; \
+	$(BIN)/python -m tests.fuzz --files 100000 --seed $$(date +%s) || failed=1; \
+	$(BIN)/python -m bench suite $(ARGS) || failed=1; \
+	exit $$failed
 
 fuzz: $(DEV_READY)  ## Give wrong files to the reader: make fuzz ARGS='--files 100000 --seed 7'
 	@$(BIN)/python -m tests.fuzz $(ARGS)

@@ -26,6 +26,10 @@ class Goal:
     met: bool
     reason: str = ""
 
+    def __str__(self) -> str:
+        verdict = "met" if self.met else f"NOT met {self.reason}".strip()
+        return f"{self.name}: {_cell(self.value)} (goal {self.goal}): {verdict}"
+
     def to_json(self) -> dict[str, Any]:
         """The goal as the contract words it; the reason only when there is one."""
         stated = {"name": self.name, "value": self.value, "goal": self.goal, "met": self.met}
@@ -52,13 +56,14 @@ class Report:
     def show(self, *, as_json: bool) -> int:
         """Print the report; return the exit code, 1 when a goal was not met."""
         if as_json:
-            json.dump(self._stated(), sys.stdout, indent=1)
+            json.dump(self.stated(), sys.stdout, indent=1)
             sys.stdout.write("\n")
         else:
             self._print()
         return 0 if all(goal.met for goal in self.goals) else 1
 
-    def _stated(self) -> dict[str, Any]:
+    def stated(self) -> dict[str, Any]:
+        """The object that the contract words."""
         return {
             "bench": self.bench,
             "machine": machine(),
@@ -75,9 +80,8 @@ class Report:
             for name, row in rows.items():
                 table.add_row(name, *(_cell(row[column]) for column in columns))
             console.print(table)
-        for goal in self.goals:
-            verdict = "met" if goal.met else f"NOT met {goal.reason}"
-            console.print(f"{goal.name}: {_cell(goal.value)} (goal {goal.goal}): {verdict}")
+        for goal in sorted(self.goals, key=lambda goal: goal.met, reverse=True):  # missed ones last
+            console.print(str(goal), markup=False, highlight=False, soft_wrap=True)
 
     def _groups(self) -> Iterator[tuple[tuple[str, ...], dict[str, dict[str, Any]]]]:
         """The rows in tables of their own by the columns that they have."""
