@@ -6,9 +6,8 @@ import os
 import signal
 import time
 from pathlib import Path
-from typing import Any
 
-from fairimport.lanes import Yield, current_claim, lane
+from fairimport.lanes import Yield, current_claim
 
 
 def noop(*args: object) -> None:
@@ -69,47 +68,7 @@ def die() -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 
 
-def die_in_silence(code: int) -> None:
-    """End the process without a word."""
-    os._exit(code)
-
-
-def enqueue_child(path: str) -> None:
-    """Enqueue a job without saying whose it is."""
-    from fairimport.lanes import LaneQueue
-
-    LaneQueue.named("imports").enqueue(write, path, "child", job_id="child")
-
-
 def whose() -> str | None:
     """The tenant for whom this runs."""
     claim = current_claim()
     return claim.tenant if claim else None
-
-
-def note_success(job: Any, connection: Any, result: Any) -> None:
-    """A callback that leaves a trace."""
-    connection.set("note", f"success {result}")
-
-
-def note_failure(job: Any, connection: Any, kind: Any, value: Any, traceback: Any) -> None:
-    """A callback that leaves a trace."""
-    connection.set("note", f"failure {kind.__name__}")
-
-
-def note_stopped(job: Any, connection: Any) -> None:
-    """A callback that leaves a trace."""
-    connection.set("note", "stopped")
-
-
-def flaky(path: str, good_at: int) -> str:
-    """Fail until the n-th call."""
-    write(path, "try")
-    if len(Path(path).read_text().splitlines()) < good_at:
-        raise ValueError("not yet")
-    return "at last"
-
-
-def spawn(tenant: str) -> None:
-    """Enqueue for another tenant."""
-    lane(tenant).enqueue(noop, job_id=f"for-{tenant}")

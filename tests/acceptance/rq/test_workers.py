@@ -246,6 +246,7 @@ def test_a_name_can_be_used_again_at_once(acme: LaneQueue, background: Any, redi
     job = acme.enqueue(jobs.note)
     until(lambda: job.get_status() == JobStatus.FINISHED)
     assert redis.hget("rq:worker:pod-0", "pid") == str(second.pid).encode()
+    assert workers_alive().count == 1
 
 
 # -- commands ------------------------------------------------------------------------------------
@@ -350,11 +351,14 @@ def test_workers_can_be_suspended_and_resumed(
 def test_a_suspended_burst_worker_ends(
     acme: LaneQueue, work: Work, redis: Redis, notes: Notes
 ) -> None:
-    """As in RQ, and it has taken nothing."""
+    """As in RQ, and it has taken nothing; after a resume the next one takes all."""
     acme.enqueue(jobs.note)
-    suspend(redis, ttl=5)
+    suspend(redis, ttl=60)
     work()
     assert (notes(), acme.count) == ([], 1)
+    resume(redis)
+    work()
+    assert (notes(), acme.count) == (["ran"], 0)
 
 
 def test_a_suspended_worker_can_be_shut_down(background: Any, redis: Redis) -> None:

@@ -78,6 +78,7 @@ def test_a_job_that_cannot_be_read_fails_as_rq_has_it(
     assert acme.connection.hget(broken.key, "status") == b"failed"
     assert acme.failed_job_registry.get_job_ids() == [broken.id]
     assert "DeserializationError" in broken.latest_result().exc_string
+    assert acme.lanes.leases("acme") == []
     assert (notes(), child.get_status()) == (
         ["failure DeserializationError", "child"],
         JobStatus.FINISHED,
@@ -96,6 +97,7 @@ def test_a_job_whose_hash_is_damaged_is_failed_and_the_next_one_runs(
     assert (status, good.return_value()) == (b"failed", 3)
     assert b"yesterday" in why
     assert acme.failed_job_registry.get_job_ids() == [broken.id]
+    assert acme.lanes.leases("acme") == []
 
 
 @pytest.mark.parametrize(
@@ -212,3 +214,17 @@ def test_somebody_can_wait_for_a_result(acme: LaneQueue, background: Any) -> Non
     job = acme.enqueue(jobs.sleep, 0.2)
     result = job.latest_result(timeout=5)
     assert result.return_value == "slept"
+
+
+def test_nothing_is_left_when_all_is_done(acme: LaneQueue, work: Work) -> None:
+    """After the work, tenants have left nothing but numbers that expire."""
+    for tenant in ("acme", "birch", ""):
+        lane(tenant).enqueue(jobs.note)
+    work()
+    lane("dora").enqueue(jobs.note)
+    work()
+    redis, prefix = acme.connection, b"fairimport:imports:"
+    left = {key.removeprefix(prefix) for key in redis.keys(prefix + b"*")}
+    lasting = {key for key in left if redis.ttl(prefix + key) == -1}
+    assert lasting <= {b"epoch", b"clock", b"means", b"resting"}
+    assert redis.zcard("rq:wip:imports") == 0

@@ -250,8 +250,8 @@ def test_the_front_is_the_front_of_ones_own_lane(lanes: Lanes, work: Work, notes
     for tenant in ("acme", "beta"):
         lane(tenant).enqueue(jobs.note, f"{tenant} back")
     lanes.route()
-    for word in ("beta front", "beta very front"):
-        lane("beta").enqueue(jobs.note, word, at_front=True)
+    lane("beta").enqueue(jobs.note, "beta front", at_front=True)
+    lane("beta").enqueue(jobs.note, "beta very front", at_front=True, unique=True, job_id="only")
     work(max_jobs=2)
     assert notes() == ["acme back", "beta very front"]
     work()
