@@ -25,7 +25,15 @@ from rq.suspension import resume, suspend
 from rq.worker import WorkerStatus
 from rq.worker_pool import WorkerPool
 
-from fairimport.lanes import FairSimpleWorker, FairWorker, LaneQueue, Limit, lane, workers_alive
+from fairimport.lanes import (
+    FairSimpleWorker,
+    FairWorker,
+    LaneJob,
+    LaneQueue,
+    Limit,
+    lane,
+    workers_alive,
+)
 from fairimport.lanes.lanes import Lanes
 from tests.background import runs, until
 from tests.integration.rq import jobs
@@ -271,6 +279,29 @@ def test_a_running_job_can_be_stopped(
     assert (lanes.leases("acme"), acme.started_job_registry.count) == ([], 0)
     other = acme.enqueue(jobs.note, "next")
     until(lambda: other.get_status() == JobStatus.FINISHED)
+
+
+@pytest.mark.parametrize("how", ["stopped", "killed"])
+def test_a_job_that_is_deleted_when_its_horse_is_dead_ends_no_worker(
+    acme: LaneQueue, lanes: Lanes, background: Any, redis: Redis, how: str, monkeypatch: Any
+) -> None:
+    """By a callback or a handler of the host's: nothing is left to be written, nor of its lease."""
+    monkeypatch.setattr(FairWorker, "handle_work_horse_killed", _delete_its_job)
+    worker = background(name="ann")
+    job = acme.enqueue(jobs.wait_at_gate, on_stopped=Callback(jobs.delete_in_callback))
+    until(lambda: redis.scard(jobs.RUNNING) == 1)
+    if how == "stopped":
+        send_stop_job_command(redis, job.id, serializer=acme.serializer)
+    else:
+        send_kill_horse_command(redis, "ann")
+    other = acme.enqueue(jobs.note, "next")
+    until(lambda: other.get_status() == JobStatus.FINISHED)
+    assert (worker.alive(), lanes.leases("acme")) == (True, [])
+    assert [key for key in redis.keys("*") if job.id.encode() in key] == []
+
+
+def _delete_its_job(worker: FairWorker, job: LaneJob, *_: Any) -> None:
+    jobs.delete_in_callback(job)
 
 
 def test_a_waiting_job_cannot_be_stopped(acme: LaneQueue, redis: Redis) -> None:

@@ -200,6 +200,11 @@ def horse_killed(job: Job, pid: int, status: int, usage: Any) -> None:
     job.connection.rpush(NOTES, f"horse {status}")
 
 
+def delete_in_callback(job: Job, *args: Any) -> None:
+    """Be a callback or a handler that deletes its job."""
+    job.delete()
+
+
 def lane_of_nobody() -> Any:
     """A queue that is bound to no tenant."""
     queue = lane("")
