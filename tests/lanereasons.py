@@ -1,4 +1,4 @@
-"""Why a job waits, in plain Python: what the script `explain` must say, given the model of lanes."""
+"""Why a job waits, in plain Python: what the script `explain` must say of the model."""
 
 from __future__ import annotations
 
