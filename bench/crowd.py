@@ -25,7 +25,7 @@ BATCH = 20
 PIPELINE = 5_000
 JOBS_AT_LEAST = 2
 JOBS_IN_ALL = 4_000
-OF_THE_QUEUE = ("stats", "slow", "run", "clock", "epoch", "workers", "limits", "maintenance")
+OF_THE_QUEUE = ("clock", "epoch", "workers", "limits", "maintenance")
 
 
 class Crowd:
@@ -82,7 +82,7 @@ class Crowd:
             }
 
     def drain(self) -> list[str]:
-        """Claim and settle everything there is; return the keys that still name a tenant."""
+        """Claim and settle everything there is; return the keys of tenants that would stay."""
         with rig.fairimport(cap=self.cap, lease=3600.0):
             while self._held or self.claim():
                 while len(self._held) < BATCH and self.claim():
@@ -93,11 +93,13 @@ class Crowd:
         names = [key.decode() for key in self.redis.scan_iter(f"{prefix}*", count=1000)]
         left = [name for name in names if name[len(prefix) :].split(":")[0] not in OF_THE_QUEUE]
         jobs = [key.decode() for key in self.redis.scan_iter("rq:*", count=1000)]
-        return left + [name for name in jobs if not name.startswith("rq:worker")]
+        left += [name for name in jobs if not name.startswith("rq:worker")]
+        return [name for name in left if self.redis.ttl(name) == -1]
 
-    def keys_of_the_queue(self) -> int:
-        """Keys that stay, with those of the fairness numbers, which have a time to live."""
-        return sum(1 for _ in self.redis.scan_iter(f"{self.lanes.keys.prefix}*", count=1000))
+    def expiring(self) -> int:
+        """Keys with the fairness numbers, which have a time to live."""
+        names = self.redis.scan_iter(f"{self.lanes.keys.prefix}*", count=1000)
+        return sum(self.redis.ttl(name) >= 0 for name in names)
 
     def _timed(self, name: str, act: Any, before: Any = None) -> dict[str, float]:
         spent = []

@@ -70,6 +70,11 @@ class Lab:
                 return float(score)
         return None
 
+    def mean(self, tenant: str) -> int | None:
+        """Microseconds of the tenant's mean turn."""
+        mean = self.redis.hget(f"{self.lanes.keys.prefix}tenant:{tenant}", "mean")
+        return int(mean) if mean is not None else None
+
     def scores(self, name: str) -> dict[str, int]:
         """One of the sorted sets."""
         found = self.redis.zrange(self.lanes.keys.prefix + name, 0, -1, withscores=True)

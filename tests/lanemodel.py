@@ -99,8 +99,6 @@ class Model:
             self.parked[tenant] = v
         elif v > self.clock:
             self.resting[tenant] = v
-        else:
-            self.means.pop(tenant, None)
 
     def route(self) -> None:
         """Everything in the inbox goes to its lane, dead ids nowhere, the front ones last."""
@@ -188,7 +186,6 @@ class Model:
         passed = sorted((v, t.encode(), t) for t, v in self.resting.items() if v <= self.clock)
         for _, _, tenant in passed[:most]:
             del self.resting[tenant]
-            self.means.pop(tenant, None)
 
     def set_limit(self, tenant: str, cap: int, weight: float, paused: bool) -> None:
         """A new limit counts at once."""

@@ -1,6 +1,6 @@
 """The one loader of the Lua scripts, and the one way to run them.
 
-A script's text is the shared files (`_*.lua`) and its own, without comments.
+A script's text is what it needs of the shared files (`_*.lua`) and its own, without comments.
 `EVALSHA` is tried first; a Redis that does not know the script is given the text.
 """
 
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -27,6 +28,10 @@ __all__ = ["CLOCK_LINE", "Call", "Scripts"]
 
 CLOCK_LINE = "local now = clock()"
 SHARED = ("_prelude", "_stats", "_tenants", "_jobs", "_leases", "_running")
+
+_MARGIN = re.compile(r"^(?=local )", re.MULTILINE)
+_DEFINED = re.compile(r"local (?:function )?([\w, ]+)")
+_WORD = re.compile(r"\w+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,13 +94,28 @@ def _send(connection: Redis, commands: Sequence[tuple[Any, ...]]) -> list[Any]:
 @cache
 def _load(name: str, clock: str) -> tuple[str, str]:
     first, _, own = _source(name).partition("\n")
-    shared = "\n".join(_source(part) for part in SHARED)
-    lines = (shared + own.replace(CLOCK_LINE, clock)).splitlines()
+    lines = "\n".join([*_needed_by(own), own.replace(CLOCK_LINE, clock)]).splitlines()
     kept = [
         stripped for line in lines if (stripped := line.strip()) and not stripped.startswith("--")
     ]
     text = "\n".join([first, *kept])
     return text, hashlib.sha1(text.encode(), usedforsecurity=False).hexdigest()
+
+
+def _needed_by(script: str) -> list[str]:
+    """The shared definitions that a script uses, in their order.
+
+    Lua makes every function anew in each run: those that a script does not use would cost a fifth
+    of its time. A definition begins with `local` at the margin, and may use those before it.
+    """
+    used, needed = set(_WORD.findall(script)), []
+    shared = "".join(_source(part) for part in SHARED)
+    for definition in reversed(_MARGIN.split(shared)):
+        names = _DEFINED.match(definition)
+        if names and used.intersection(_WORD.findall(names[1])):
+            used.update(_WORD.findall(definition))
+            needed.append(definition)
+    return needed[::-1]
 
 
 @cache

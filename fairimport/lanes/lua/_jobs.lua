@@ -16,8 +16,12 @@ local function pop(tenant)
   for _ = 1, 1000 do
     local job = call("LPOP", lane_of(tenant))
     if not job then return nil end
-    local status, since, enqueued = unpack(call("HMGET", job_key(job), "status", "since", "enqueued_at"))
-    if status == "queued" then return job, tonumber(since or nil) or micros(enqueued) end
+    local status, since, enqueued, lapses =
+      unpack(call("HMGET", job_key(job), "status", "since", "enqueued_at", "lapses"))
+    if status == "queued" then
+      if since then call("HDEL", job_key(job), "since") end
+      return job, tonumber(since or nil) or micros(enqueued), lapses or 0
+    end
   end
 end
 
@@ -27,7 +31,6 @@ local function start(job, id, worker, stamp, now)
   local member, seconds = job .. ":" .. id, string.format("%.6f", now / 1000000)
   call("HSET", job_key(job), "status", "started", "worker_name", worker, "started_at", stamp,
     "last_heartbeat", stamp, "lease", id)
-  call("HDEL", job_key(job), "since")
   call("PERSIST", job_key(job))
   call("HSET", RQ .. "execution:" .. member, "id", id, "job_id", job, "created_at", seconds,
     "last_heartbeat", seconds, "worker_name", worker)

@@ -4,7 +4,7 @@
 local call = redis.call
 local OWN, INBOX, STARTED, FAILED, RQ = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
 local READY, PARKED, RESTING = OWN .. "ready", OWN .. "parked", OWN .. "resting"
-local LANDING, LIMITS, MEANS, CLOCK = OWN .. "landing", OWN .. "limits", OWN .. "means", OWN .. "clock"
+local LANDING, LIMITS, CLOCK = OWN .. "landing", OWN .. "limits", OWN .. "clock"
 local EPOCH, DEADLINES, WORKERS = OWN .. "epoch", OWN .. "deadlines", OWN .. "workers"
 local PEAKS = OWN .. "peaks"
 local settings = cjson.decode(ARGV[1])

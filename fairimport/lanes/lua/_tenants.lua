@@ -19,18 +19,17 @@ local function enter(v)
   return time + 1
 end
 
--- Put a tenant into the set where it belongs, or forget it.
-local function place(tenant, v, from)
-  local cap = ceiling(tenant)
-  local waiting, live = call("LLEN", lane_of(tenant)), call("ZCARD", leases_of(tenant))
-  local to = nil
+-- Put a tenant into the set where it belongs, or forget it; `cap` and `live` need not be known.
+local function place(tenant, v, from, cap, live)
+  cap, live = cap or ceiling(tenant), live or call("ZCARD", leases_of(tenant))
+  local waiting, to = call("LLEN", lane_of(tenant)), nil
   if waiting > 0 and live < cap then to = READY
   elseif waiting > 0 or live > 0 then to = PARKED
   elseif v > system_time() then to = RESTING
   end
   if to == READY and from ~= READY then v = enter(v) end
   if from and from ~= to then call("ZREM", from, tenant) end
-  if to then call("ZADD", to, v, tenant) else call("HDEL", MEANS, tenant) end
+  if to then call("ZADD", to, v, tenant) end
 end
 
 -- After a tenant was served from virtual time v at a charge: the clock is at least v, and moves on with the
@@ -48,21 +47,27 @@ local function last_of(set) return tonumber(call("ZRANGE", set, -1, -1, "WITHSCO
 
 -- A tenant of `ready` is served from virtual time v: it pays the seconds guessed. With turns it goes to the
 -- very back instead, behind everybody who waits, which is least recently served.
-local function charge(tenant, v, seconds, weight, competitors)
+local function charge(lease, v, competitors, cap, live)
   if settings.turns then
     call("SET", CLOCK, math.max(system_time(), last_of(READY)))
-    return place(tenant, enter(0), READY)
+    return place(lease.tenant, enter(0), READY, cap, live)
   end
-  local price = round(seconds / weight)
-  place(tenant, v + price, READY)
+  local price = round(lease.guess / lease.weight)
+  place(lease.tenant, v + price, READY, cap, live)
   advance(v, price, competitors, last_of(READY))
+end
+
+-- Correct what a tenant with a lease was charged; one slot is free again. Who is ready stays so.
+local function correct(tenant, difference)
+  if call("ZADD", READY, "XX", "INCR", difference, tenant) then return end
+  local v, from = stand(tenant)
+  place(tenant, v + difference, from)
 end
 
 -- Forget up to `count` resting tenants that the clock has passed.
 local function forget(count)
   for _, tenant in ipairs(call("ZRANGEBYSCORE", RESTING, "-inf", system_time(), "LIMIT", 0, count)) do
     call("ZREM", RESTING, tenant)
-    call("HDEL", MEANS, tenant)
   end
 end
 

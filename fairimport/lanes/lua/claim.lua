@@ -15,15 +15,13 @@ local function answer(lease, lapses)
   return { "claimed", lease.tenant, lease.job, now - lease.started, lapses, call("HGETALL", job_key(lease.job)) }
 end
 
-local function take(tenant, v, weight, job, since)
+local function take(lease, v, since, cap, live)
   local competitors = call("ZCARD", READY)
-  local guess = tonumber(call("HGET", MEANS, tenant) or settings.guess)
-  local lease = { tenant = tenant, job = job, worker = worker, started = now, guess = guess, weight = weight,
-    term = settings.term }
+  lease.guess = tonumber(call("HGET", numbers_of(lease.tenant), "mean") or settings.guess)
   hold(id, lease, now + settings.term)
-  start(job, id, worker, stamp, now)
-  charge(tenant, v, guess, weight, competitors)
-  count_claim(now, tenant, since and math.max(now - since, 0) or 0, competitors > 1)
+  start(lease.job, id, worker, stamp, now)
+  charge(lease, v, competitors, cap, live)
+  count_claim(now, lease.tenant, since and math.max(now - since, 0) or 0, competitors > 1)
   return lease
 end
 
@@ -41,9 +39,13 @@ for _ = 1, 1000 do
     return { "idle", first and first - now or -1, call("ZCARD", DEADLINES), lapses }
   end
   local cap, weight = ceiling(tenant)
-  local job, since
-  if call("ZCARD", leases_of(tenant)) < cap then job, since = pop(tenant) end
-  if job then return answer(take(tenant, tonumber(v), weight, job, since), lapses) end
+  local live, job, since, times = call("ZCARD", leases_of(tenant)), nil, nil, nil
+  if live < cap then job, since, times = pop(tenant) end
+  if job then
+    local lease = { tenant = tenant, job = job, worker = worker, started = now, weight = weight,
+      term = settings.term, lapses = times }
+    return answer(take(lease, tonumber(v), since, cap, live + 1), lapses)
+  end
   place(tenant, tonumber(v), READY)
 end
 return { "again", lapses }

@@ -8,6 +8,11 @@
 local now = clock()
 local what, wait, STAGED = ARGV[2], tonumber(ARGV[3]), OWN .. "staged"
 
+-- Keep the largest value of a field.
+local function raise(key, field, value)
+  if value > tonumber(call("HGET", key, field) or 0) then call("HSET", key, field, value) end
+end
+
 local function again(tenant)
   local v, from = stand(tenant)
   if from == READY or from == PARKED then place(tenant, v, from) end
@@ -15,8 +20,9 @@ end
 
 for index = 4, #ARGV, 2 do
   local limit = cjson.decode(ARGV[index + 1])
-  raise(what == "set" and PEAKS or PEAKS .. ":staged", "cap", limit.cap)
-  raise(what == "set" and PEAKS or PEAKS .. ":staged", "weight", limit.weight)
+  local peaks = what == "set" and PEAKS or PEAKS .. ":staged"
+  raise(peaks, "cap", limit.cap)
+  raise(peaks, "weight", limit.weight)
   call("HSET", what == "set" and LIMITS or STAGED, ARGV[index], ARGV[index + 1])
   if what == "set" then again(ARGV[index]) end
 end

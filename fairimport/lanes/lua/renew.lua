@@ -14,7 +14,7 @@ if not lease then
   -- Redis lost everything: who still works says what it holds, before anything is handed out again.
   local _, weight = ceiling(tenant)
   lease = { tenant = tenant, job = job, worker = worker, started = now - elapsed, guess = elapsed,
-    weight = weight, term = settings.term }
+    weight = weight, term = settings.term, lapses = 0 }
   hold(id, lease, now + settings.term)
   place(tenant, stand(tenant))
 end

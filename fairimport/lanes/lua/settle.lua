@@ -10,7 +10,5 @@ local BACK = { yielded = "back", released = "front" }
 
 local lease = lease_of(id)
 if not lease then return { "gone" } end
-local job = job_key(lease.job)
-if how ~= "released" then learn(lease.tenant, math.max(now - lease.started, 0)) end
-if how ~= "released" and call("HEXISTS", job, "lapses") == 1 then call("HDEL", job, "lapses") end
-return { "settled", finish(id, lease, now, BACK[how]) }
+if how ~= "released" and lease.lapses > 0 then call("HDEL", job_key(lease.job), "lapses") end
+return { "settled", finish(id, lease, now, BACK[how], how ~= "released") }

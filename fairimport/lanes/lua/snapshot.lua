@@ -14,7 +14,7 @@ local function want(tenant)
   table.insert(names, tenant)
 end
 
-local all = window(now, "")
+local all = window(now)
 local working, turn, over = running(now)
 local still = standstill(now)
 local workers, last = alive(now)
@@ -29,7 +29,7 @@ local function state(tenant)
     by = limit and limit.by or "", at = limit and type(limit.at) == "number" and limit.at or nil,
     ahead = set == READY and call("ZRANK", READY, tenant) or nil, v = v,
     rivals = set == READY and rivals(working[tenant], v, weight, all.over) or nil,
-    reason = reason_of(tenant, now, still), stats = window(now, ":" .. tenant),
+    reason = reason_of(tenant, now, still), stats = window_of(now, tenant),
   }
 end
 
@@ -39,7 +39,7 @@ if #ARGV == 2 and most > 0 then
     for _, tenant in ipairs(call("ZRANGE", set, 0, most - 1)) do want(tenant) end
   end
   for back = 0, 5 do
-    for _, tenant in ipairs(call("ZREVRANGE", OWN .. "slow:" .. minute(now - back * 60000000), 0, most - 1)) do want(tenant) end
+    for _, tenant in ipairs(call("ZREVRANGE", of_minute("slow", minute(now) - back), 0, most - 1)) do want(tenant) end
   end
 end
 local tenants = {}

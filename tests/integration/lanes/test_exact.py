@@ -17,18 +17,11 @@ def longest_wait(lab: Lab, tenant: str) -> int:
 
 
 def resting(lab: Lab, count: int) -> None:
-    """So many tenants rest whom the clock has just reached, each with a mean."""
+    """So many tenants rest whom the clock has just reached."""
     prefix = lab.lanes.keys.prefix
     lab.redis.set(prefix + "clock", 100)
     for number in range(count):
         lab.redis.zadd(prefix + "resting", {f"r{number:02d}": 100})
-        lab.redis.hset(prefix + "means", f"r{number:02d}", 5)
-
-
-def left(lab: Lab) -> tuple[int, int]:
-    """How many rest, and how many means are kept."""
-    prefix = lab.lanes.keys.prefix
-    return lab.redis.zcard(prefix + "resting"), lab.redis.hlen(prefix + "means")
 
 
 # -- route -----------------------------------------------------------------------------------
@@ -113,11 +106,10 @@ def test_a_claim_takes_sixteen_lapses_back_at_most(lab: Lab) -> None:
 
 
 def test_a_claim_forgets_sixteen_who_rest_at_most(lab: Lab) -> None:
-    """Those whom the clock has passed, with their means; the others go with later claims."""
+    """Those whom the clock has passed; the others go with later claims."""
     resting(lab, 17)
     lab.push("job", "a")
     lab.claim()
-    assert left(lab) == (1, 1)
     assert lab.scores("resting") == {"r16": 100}
 
 
@@ -195,13 +187,12 @@ def test_time_that_goes_back_uses_nothing(lab: Lab) -> None:
     lab.push("job", "a")
     found = lab.claim()
     lab.sleep(-1)
-    prefix = lab.lanes.keys.prefix
     row = json.loads(lab.lanes.scripts.run(lab.redis, "snapshot", 9))["working"]["a"]
     assert row["v"] - row["account"] == 1_000_000
     lab.push("next", "a")
     lab.lanes.route()
     assert lab.lanes.scripts.run(lab.redis, "settle", found.lease_id, "done") == [b"settled", 0]
-    assert lab.redis.hget(prefix + "means", "a") == b"0"
+    assert lab.mean("a") == 0
 
 
 def test_means_move_by_an_eighth(lab: Lab) -> None:
@@ -209,12 +200,11 @@ def test_means_move_by_an_eighth(lab: Lab) -> None:
     for number in range(4):
         lab.push(f"j{number}", "a")
     lab.push("b", "b")
-    prefix = lab.lanes.keys.prefix
-    for micros, mean in ((3, b"3"), (7, b"4"), (0, b"4"), (1_000_000, b"125004")):
+    for micros, mean in ((3, 3), (7, 4), (0, 4), (1_000_000, 125_004)):
         found = next(it for it in iter(lab.claim, None) if it.tenant == "a")
         lab.sleep(micros / 1_000_000)
         assert lab.lanes.settle(found.lease_id, "done")
-        assert lab.redis.hget(prefix + "means", "a") == mean
+        assert lab.mean("a") == mean
 
 
 def test_a_release_forgives_no_lapse(lab: Lab) -> None:
@@ -269,6 +259,7 @@ def test_a_lease_that_redis_lost_is_told_whole(closed: Lab) -> None:
         "started": str(lab.now - 750_000),
         "guess": "750000",
         "term": "2000000",
+        "lapses": "0",
     }
     assert lab.scores("parked") == {"a": 0}
     assert lab.scores("leases:a") == lab.scores("deadlines") == {"lost": lab.now + 2_000_000}
@@ -302,7 +293,7 @@ def test_a_reap_does_as_much_as_it_is_asked_to(lab: Lab) -> None:
     lab.sleep(3)
     resting(lab, 3)
     assert [lapse.job_id for lapse in lab.lanes.reap(2)] == ["j0", "j1"]
-    assert left(lab)[0] == 1
+    assert set(lab.scores("resting")) == {"r02"}
 
 
 def test_workers_are_forgotten_after_a_day_to_the_microsecond(lab: Lab) -> None:

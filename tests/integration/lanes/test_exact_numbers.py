@@ -46,12 +46,22 @@ def test_a_minute_holds_these_numbers(lab: Lab) -> None:
         "jobs": 2,
         "turn": 1_500_000,
         "over": 500_000,
+        "last": "a",
+        "raw": 2,
+        "against": 0,
         "run": 2,
+        "contended": 0,
     }
-    assert stored(lab, f"stats:{now}:a") == {"us": 2_000_000, "jobs": 2, "w16": 1, "w84": 1}
-    assert stored(lab, "run") == {"tenant": "a", "raw": 2, "contended": 0}
+    assert stored(lab, "tenant:a") == {
+        f"{now}:us": 2_000_000,
+        f"{now}:jobs": 2,
+        f"{now}:w16": 1,
+        f"{now}:w84": 1,
+        "mean": 1_375_000,
+        "tidy": now,
+    }
     assert lab.redis.zscore(f"{lab.lanes.keys.prefix}slow:{now}", "a") == 1_503_000
-    for name in (f"stats:{now}", f"stats:{now}:a", f"slow:{now}", "run"):
+    for name in (f"stats:{now}", "tenant:a", f"slow:{now}"):
         assert 419 <= lab.redis.ttl(lab.lanes.keys.prefix + name) <= 420
 
 
@@ -60,12 +70,54 @@ def test_every_key_of_a_claim_lives_seven_minutes(lab: Lab) -> None:
     lab.push("one", "a")
     lab.claim()
     now = minute(lab)
-    for name in (f"stats:{now}", f"stats:{now}:a", f"slow:{now}", "run"):
+    for name in (f"stats:{now}", "tenant:a", f"slow:{now}"):
         assert 419 <= lab.redis.ttl(lab.lanes.keys.prefix + name) <= 420
     lab.sleep(300)
     lab.lanes.reap()
     assert stored(lab, f"stats:{minute(lab)}")["lapses"] == 1
     assert 419 <= lab.redis.ttl(f"{lab.lanes.keys.prefix}stats:{minute(lab)}") <= 420
+
+
+def test_a_turn_longer_than_the_window_is_counted_where_it_ends(lab: Lab) -> None:
+    """Its tenant's numbers have expired meanwhile; they are made again, for seven minutes."""
+    lab.push("one", "a")
+    found = lab.claim()
+    lab.redis.delete(f"{lab.lanes.keys.prefix}tenant:a")
+    lab.sleep(480)
+    assert lab.lanes.settle(found.lease_id, "done")
+    us, jobs = f"{minute(lab)}:us", f"{minute(lab)}:jobs"
+    assert stored(lab, "tenant:a") == {us: 480_000_000, jobs: 1, "mean": 480_000_000} | {
+        "tidy": minute(lab)
+    }
+    assert 419 <= lab.redis.ttl(f"{lab.lanes.keys.prefix}tenant:a") <= 420
+
+
+def test_a_tenant_keeps_its_mean_and_what_a_window_may_see(lab: Lab) -> None:
+    """What is older than five minutes goes, once in six, so that a tenant's numbers do not grow."""
+    lab.sleep(40)
+    first = minute(lab)
+    sizes = []
+    for number in range(20):
+        lab.push(f"j{number}", "a", since=lab.now)
+        lab.work(1)
+        sizes.append(len(stored(lab, "tenant:a")))
+        assert stored(lab, "tenant:a")["tidy"] == first + number // 6 * 6
+        lab.sleep(59)
+    assert max(sizes) == 2 + 3 * 11
+    kept = stored(lab, "tenant:a")
+    assert kept.pop("mean") == 1_000_000
+    assert kept.pop("tidy") == first + 18
+    assert {int(name.split(":")[0]) for name in kept} == set(range(first + 13, first + 20))
+
+
+def test_a_cut_off_turn_teaches_nothing(lab: Lab) -> None:
+    """It is counted, but the mean is that of whole turns."""
+    lab.push("one", "a")
+    lab.claim()
+    lab.sleep(2)
+    lab.lanes.reap()
+    assert stored(lab, "tenant:a")[f"{minute(lab)}:jobs"] == 1
+    assert lab.mean("a") is None
 
 
 @pytest.mark.parametrize(
@@ -85,7 +137,7 @@ def test_waits_are_counted_by_eighths_of_octaves(lab: Lab, micros: int, bin_: st
     lab.push("one", "a", since=lab.now)
     lab.sleep(micros / 1_000_000)
     lab.claim()
-    assert stored(lab, f"stats:{minute(lab)}:a") == {bin_: 1}
+    assert stored(lab, "tenant:a") == {f"{minute(lab)}:{bin_}": 1}
 
 
 def test_the_fifty_longest_waits_are_kept(lab: Lab) -> None:
@@ -112,13 +164,33 @@ def test_runs_are_counted_claim_by_claim(lab: Lab) -> None:
         elif pushed:
             lab.push(pushed, "b")
         tenant = lab.claim().tenant
-        run = stored(lab, "run")
-        assert run["tenant"] == tenant
-        seen.append((tenant, run["raw"], run["contended"]))
+        run = stored(lab, f"stats:{minute(lab)}")
+        assert run["last"] == tenant
+        seen.append((tenant, run["raw"], run["against"]))
     begun = [("a", 1, 0), ("b", 1, 1), ("a", 1, 0), ("a", 2, 0)]
     assert seen == [*begun, ("a", 3, 1), ("a", 4, 2), ("a", 5, 0), ("a", 6, 1)]
     numbers = stored(lab, f"stats:{minute(lab)}")
     assert (numbers["run"], numbers["contended"]) == (6, 2)
+
+
+@pytest.mark.parametrize(("minutes", "raw"), [(1, 2), (5, 2), (6, 1)])
+def test_a_run_goes_on_in_the_next_minute(lab: Lab, minutes: int, raw: int) -> None:
+    """Unless nothing was claimed for as long as a window is."""
+    lab.push("one", "a")
+    lab.push("two", "a")
+    lab.claim()
+    first = minute(lab)
+    lab.sleep(60 * minutes)
+    lab.redis.zadd(f"{lab.lanes.keys.prefix}deadlines", {lab.leases("a")[0]: lab.now + 1})
+    lab.claim()
+    assert minute(lab) == first + minutes
+    assert stored(lab, f"stats:{minute(lab)}") == {
+        "last": "a",
+        "raw": raw,
+        "against": 0,
+        "run": raw,
+        "contended": 0,
+    }
 
 
 def test_the_window_is_the_running_minute_and_five_before(lab: Lab) -> None:
@@ -129,9 +201,13 @@ def test_the_window_is_the_running_minute_and_five_before(lab: Lab) -> None:
     for index in range(7):
         us = 10 ** (index + 1)
         row = {"us": us, "jobs": 1, "run": 9 - index, "contended": 7, "turn": us, "over": index + 1}
+        row |= {"last": "a", "raw": 77, "against": 77}
         name = f"{lab.lanes.keys.prefix}stats:{first - index}"
         lab.redis.hset(name, mapping=row)
-        lab.redis.hset(name + ":a", mapping={"us": us, "jobs": 2, "w3": 1})
+        own = {
+            f"{first - index}:{what}": count for what, count in (("us", us), ("jobs", 2), ("w3", 1))
+        }
+        lab.redis.hset(f"{lab.lanes.keys.prefix}tenant:a", mapping=own)
     seen = looked_at(lab, 9, "a")
     assert seen["all"] == {
         "us": 1_111_110,
