@@ -1,7 +1,8 @@
-"""One worker in a process of its own, for `bench turn`: `python -m bench.turning KIND JOBS`.
+"""One worker in a process of its own, for `bench turn`: `python -m bench.turning KIND`.
 
-Works off so many no-op jobs on the Redis of `REDIS_URL` and prints JSON: seconds, and the requests
-that it and its horses sent. A pipeline is one request: what is counted is waiting for Redis.
+Reads numbers, one a line. For each it works off so many no-op jobs on the Redis of `REDIS_URL` and
+answers with a line of JSON: jobs a second, and the requests a job that it and its horses sent.
+A pipeline is one request: what is counted is waiting for Redis.
 """
 
 from __future__ import annotations
@@ -32,25 +33,30 @@ def noop() -> None:
     """What a job does that does nothing."""
 
 
-def main(kind: str, jobs: int) -> dict[str, float]:
-    """Enqueue, warm up on an empty queue, work, and count."""
+def main(kind: str) -> None:
+    """Answer until the input ends."""
     _count_requests()
-    work_off(kind, 1)
-    idle = work_off(kind, 0)
-    busy = work_off(kind, jobs)
-    return {
-        "jobs_per_s": jobs / (busy["seconds"] - idle["seconds"]),
-        "round_trips": (busy["requests"] - idle["requests"]) / jobs,
-    }
+    for line in sys.stdin:
+        sys.stdout.write(json.dumps(work_off(kind, int(line))) + "\n")
+        sys.stdout.flush()
 
 
 def work_off(kind: str, jobs: int) -> dict[str, float]:
-    """Run a burst worker until its queue is empty."""
+    """Run a burst worker; measure from the end of its first job to the end of its last."""
     connection = Redis.from_url(os.environ["REDIS_URL"])
-    worker = _stock(kind, connection, jobs) if kind.startswith("stock") else _ours(kind, jobs)
-    before, began = _requests.value, time.perf_counter()
+    given = jobs + 1
+    worker = _stock(kind, connection, given) if kind.startswith("stock") else _ours(kind, given)
+    ends: list[tuple[float, int]] = []
+    execute: Any = worker.execute_job
+
+    def noted(*args: Any) -> None:
+        execute(*args)
+        ends.append((time.perf_counter(), _requests.value))
+
+    vars(worker)["execute_job"] = noted
     worker.work(burst=True, logging_level="CRITICAL")
-    return {"seconds": time.perf_counter() - began, "requests": _requests.value - before}
+    (began, before), (ended, after) = ends[0], ends[jobs]
+    return {"jobs_per_s": jobs / (ended - began), "round_trips": (after - before) / jobs}
 
 
 def _stock(kind: str, connection: Redis, jobs: int) -> BaseWorker:
@@ -96,4 +102,4 @@ def _count_requests() -> None:
 if __name__ == "__main__":
     rig.set_up()
     with rig.fairimport(job_functions=("bench",)):
-        json.dump(main(sys.argv[1], int(sys.argv[2])), sys.stdout)
+        main(sys.argv[1])
