@@ -58,7 +58,7 @@ def why(run: ImportRun, lanes: Snapshot, *, moves: bool) -> Reason | None:
 def _paused(run: ImportRun, lanes: Snapshot, own: LaneState) -> str:
     facts = {"who": own.paused_by, "since": _when(own.paused_at) if own.paused_at else ""}
     if own.paused and own.paused_by and own.paused_at:
-        return _("Paused by the operator (%(who)s) since %(since)s.") % facts
+        return _("Paused by the operator (%(who)s, since %(since)s).") % facts
     if own.paused and own.paused_by:
         return _("Paused by the operator (%(who)s).") % facts
     return _("Paused by the operator.")
@@ -69,7 +69,7 @@ def _suspended(run: ImportRun, lanes: Snapshot, own: LaneState) -> str:
     if left is None:
         return _("All work is stopped by the operator. It goes on when they resume it.")
     until = _when(timezone.now().timestamp() + left + 59)
-    text = _("All work is stopped by the operator. It goes on by itself at %(until)s.")
+    text = _("All work is stopped by the operator until %(until)s and goes on by itself then.")
     return text % {"until": until}
 
 

@@ -33,7 +33,7 @@ def test_caps_and_pauses_are_seen_by_the_customer(open_as, workers, invoice_file
     change_limit(olga, "acme", cap=1)
     expect(ada.get_by_text("1 of 1", exact=False)).to_be_visible()
     change_limit(olga, "acme", paused=True)
-    expect(ada.get_by_text("Paused by the operator (operator) since")).to_be_visible()
+    expect(ada.get_by_text("Paused by the operator (operator, since")).to_be_visible()
     expect(olga.get_by_text("by operator since")).to_be_visible()
     change_limit(olga, "acme", paused=False)
     expect(ada.get_by_text("Paused by the operator")).to_have_count(0)

@@ -120,10 +120,10 @@ def in_a_line(job: str, reason: Reason) -> str:
 
 def table(queue: str, seen: Snapshot) -> Table:
     """One row a tenant; the busiest first."""
+    closed = "" if seen.loaded else " - closed, limits are not loaded"
     drawn = Table(
         box=SIMPLE,
-        title=f"{queue}: {seen.workers} workers, {seen.live} in flight, {seen.inbox} to be routed"
-        f"{standing_still(seen)}",
+        title=f"{queue}: {crew(seen)}, {seen.live} in flight, {seen.inbox} to be routed{closed}",
         caption=f"longest run of one tenant {seen.longest_run}, while others waited "
         f"{seen.longest_run_contended}; {seen.lapses} lapses; waits in seconds, shares of "
         "worker-seconds and of jobs, all of the last five minutes",
@@ -137,12 +137,12 @@ def table(queue: str, seen: Snapshot) -> Table:
     return drawn
 
 
-def standing_still(seen: Snapshot) -> str:
-    """What keeps everybody from being served, if anything does."""
-    if seen.suspended:
-        left = seen.suspended_left_s
-        return " - suspended until rq resume" + ("" if left is None else f", {left:.0f} s at most")
-    return "" if seen.loaded else " - closed, limits are not loaded"
+def crew(seen: Snapshot) -> str:
+    """How many workers live; a suspended one gives no sign."""
+    if not seen.suspended:
+        return f"{seen.workers} workers"
+    left = seen.suspended_left_s
+    return "suspended until rq resume" + ("" if left is None else f" ({left:.0f} s at most)")
 
 
 def _cells(state: LaneState) -> list[str]:

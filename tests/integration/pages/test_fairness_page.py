@@ -41,11 +41,13 @@ def test_it_shows_each_tenant_with_work(operator, wait):
         {
             "acme": Limit(cap=3),
             "birch": Limit(cap=2, paused=True, paused_by="olga"),
-        }
+        },
+        wait=0,
     )
     wait("acme", "birch")
     said = page(operator)
-    assert '<th scope="row">acme</th> <td class="fi-num">1</td>' in said
+    row = '<th scope="row">acme</th> <td>no worker is alive</td> <td class="fi-num">1</td>'
+    assert row in said
     assert '<td class="fi-num">0 / 3</td>' in said
     assert "<td>paused by olga</td>" in said
     assert "Wait p95" in said
@@ -76,6 +78,7 @@ def test_it_says_when_work_is_suspended(operator, wait):
     said = page(operator)
     assert "nothing is handed out until “rq resume” is run" in said
     assert "<td>all work is suspended</td>" in said
+    assert "Workers: suspended · leases held: 0" in said
     suspend(lanes.connection, 60)
     assert re.search(r"nothing is handed out for another (60.0|59.\d) s, or until", page(operator))
 

@@ -124,10 +124,10 @@ def test_a_pause_by_the_operator_is_told_with_who(started):
     since = timezone.now() - timedelta(hours=2)
     push(paused=True, paused_by="Olga", paused_at=since)
     said = date_format(timezone.localtime(since), "TIME_FORMAT")
-    assert progress.of(run).reason.text == f"Paused by the operator (Olga) since {said}."
+    assert progress.of(run).reason.text == f"Paused by the operator (Olga, since {said})."
     push(paused=True, paused_by="Olga", paused_at=since - timedelta(days=2))
     said = date_format(timezone.localtime(since - timedelta(days=2)), "SHORT_DATETIME_FORMAT")
-    assert progress.of(run).reason.text == f"Paused by the operator (Olga) since {said}."
+    assert progress.of(run).reason.text == f"Paused by the operator (Olga, since {said})."
     push(paused=False, paused_by="", paused_at=None, cap=0)
     assert progress.of(run).reason.text == "Paused by the operator."
 
@@ -197,8 +197,8 @@ def test_a_suspension_is_told_until_it_ends(started):
     suspend(lanes.connection, 3600)
     at = timezone.localtime(timezone.now() + timedelta(seconds=3600))
     minutes = {date_format(at + timedelta(minutes=n), "TIME_FORMAT") for n in (0, 1)}
-    text = "All work is stopped by the operator. It goes on by itself at "
-    assert progress.of(run).reason.text in {f"{text}{it}." for it in minutes}
+    text = "All work is stopped by the operator until {} and goes on by itself then."
+    assert progress.of(run).reason.text in {text.format(it) for it in minutes}
     resume(lanes.connection)
     assert progress.of(run).reason is None
 
