@@ -29,7 +29,7 @@ from bench.report import Report
 ROOT = Path(__file__).resolve().parent.parent
 KNOWN = Path(__file__).parent / "mutation" / "survivors.toml"
 LANES = "tests/integration/lanes"
-NAMES = ("mutants", "exact", "exact_numbers", "scripts", "laws")
+NAMES = ("mutants", "exact", "exact_numbers", "explain", "scripts", "laws")
 QUICK = [f"{LANES}/test_{name}.py" for name in NAMES]
 THOROUGH = [f"{LANES}/test_fairness.py", f"{LANES}/test_bounds.py"]
 SECONDS = 20.0  # of one test, five times the longest; a mutant that makes it hang is killed, too
