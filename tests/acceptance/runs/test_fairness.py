@@ -6,8 +6,10 @@ import time
 
 import pytest
 from django.core.exceptions import ValidationError
+from rq.suspension import resume, suspend
 
 from fairimport import progress
+from fairimport.lanes import LaneQueue, get_lanes
 from fairimport.models import Chunk
 from fairimport.runs import control
 from fairimport.states import State
@@ -112,6 +114,23 @@ def test_without_a_worker_the_page_says_so_and_it_starts_by_itself(imports, fair
     assert (run.state, progress.of(run).done) == (State.QUEUED, 0)
     fairworkers(1)
     imports.finishes(run, 15)
+
+
+def test_a_suspension_is_told_as_one_and_ends_with_a_resume(imports, fairworkers):
+    """Not as a lack of workers, though they give no sign for long; rows in hand are finished."""
+    fairworkers(2)
+    run = imports.start(csv_of(200), options={"sleep_ms": 20})
+    imports.after_rows(run, 5)
+    lanes = get_lanes()
+    suspend(lanes.connection)
+    until(lambda: not lanes.workers().count, max(2 * LEASE, 5) + 5, "no worker gives a sign")
+    assert progress.of(run).reason.code == "suspended"
+    [state] = lanes.snapshot().tenants.values()
+    assert (state.in_flight, state.reason) == (0, "suspended")
+    waiting = LaneQueue.named("imports").get_job_ids()
+    assert {lanes.explain(job).code for job in waiting} == {"suspended"}
+    resume(lanes.connection)
+    imports.finishes(run, 30)
 
 
 def test_four_workers_are_nearly_four_times_as_fast_as_one(imports, fairworkers):
