@@ -1,6 +1,7 @@
 -- The fairness numbers, kept by the minute and dropped by their TTL: `stats:<minute>` for all tenants,
 -- `slow:<minute>` with the fifty longest waits of tenants; `tenant:<t>` has "<minute>:<what>" of one, and its mean turn.
-local KEEP = 420
+local KEEP = 420  -- seconds
+local SHORT = 60000000
 local WINDOW = 5  -- whole minutes, and the running one
 
 local function minute(now) return math.floor(now / 60000000) end
@@ -12,6 +13,12 @@ local function bin(microseconds)
   return "w" .. math.floor(8 * math.log(1 + microseconds / 1000) / math.log(2) + 0.5)
 end
 
+-- A lease that Redis had lost is known again, and so is its tenant.
+local function count_again(now, tenant)
+  call("HSET", numbers_of(tenant), "tidy", minute(now))
+  call("EXPIRE", numbers_of(tenant), KEEP)
+end
+
 -- Fields of a tenant whose minute no window will see again.
 local function drop_passed(key, this)
   for _, field in ipairs(call("HKEYS", key)) do
@@ -20,7 +27,8 @@ local function drop_passed(key, this)
   end
 end
 
--- A turn of the tenant is over; one that was not cut off has its part in the mean turn.
+-- A turn of the tenant is over; one that was not cut off has its part in the mean turn. After a short one the
+-- time to live that the claim gave is enough.
 local function count_tenant(now, tenant, used, whole)
   local key, this = numbers_of(tenant), minute(now)
   local US, JOBS = string.format("%d:us", this), string.format("%d:jobs", this)
@@ -32,7 +40,7 @@ local function count_tenant(now, tenant, used, whole)
   local changed = { US, (us or 0) + used, JOBS, (jobs or 0) + 1, "tidy", tidy or this }
   if whole then changed[7], changed[8] = "mean", round((mean or used) + (used - (mean or used)) / 8) end
   call("HSET", key, unpack(changed))
-  call("EXPIRE", key, KEEP)
+  if used > SHORT then call("EXPIRE", key, KEEP) end
 end
 
 local function count_turn(now, tenant, used, guess, whole)

@@ -17,6 +17,7 @@ if not lease then
     weight = weight, term = settings.term, lapses = 0 }
   hold(id, lease, now + settings.term)
   place(tenant, stand(tenant))
+  count_again(now, tenant)
 end
 local before = charged(lease, tonumber(call("ZSCORE", DEADLINES, id)))
 local deadline = now + lease.term

@@ -261,6 +261,7 @@ def test_a_lease_that_redis_lost_is_told_whole(closed: Lab) -> None:
         "term": "2000000",
         "lapses": "0",
     }
+    assert 419 <= lab.redis.ttl(prefix + "tenant:a") <= 420
     assert lab.scores("parked") == {"a": 0}
     assert lab.scores("leases:a") == lab.scores("deadlines") == {"lost": lab.now + 2_000_000}
     lab.sleep(1)

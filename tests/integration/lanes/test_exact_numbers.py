@@ -92,6 +92,17 @@ def test_a_turn_longer_than_the_window_is_counted_where_it_ends(lab: Lab) -> Non
     assert 419 <= lab.redis.ttl(f"{lab.lanes.keys.prefix}tenant:a") <= 420
 
 
+@pytest.mark.parametrize(("micros", "seconds"), [(60_000_000, 99), (60_000_001, 420)])
+def test_a_turn_of_a_minute_needs_no_more_time_to_live(lab: Lab, micros: int, seconds: int) -> None:
+    """What its claim gave lasts until no window sees its end; after a longer one it begins anew."""
+    lab.push("one", "a")
+    found = lab.claim()
+    lab.redis.expire(f"{lab.lanes.keys.prefix}tenant:a", 99)
+    lab.sleep(micros / 1_000_000)
+    assert lab.lanes.settle(found.lease_id, "done")
+    assert seconds - 1 <= lab.redis.ttl(f"{lab.lanes.keys.prefix}tenant:a") <= seconds
+
+
 def test_a_tenant_keeps_its_mean_and_what_a_window_may_see(lab: Lab) -> None:
     """What is older than five minutes goes, once in six, so that a tenant's numbers do not grow."""
     lab.sleep(40)
