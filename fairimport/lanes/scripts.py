@@ -27,7 +27,16 @@ if TYPE_CHECKING:
 __all__ = ["CLOCK_LINE", "Call", "Scripts"]
 
 CLOCK_LINE = "local now = clock()"
-SHARED = ("_prelude", "_stats", "_tenants", "_jobs", "_leases", "_running")
+SHARED = (
+    "_prelude",
+    "_stats",
+    "_claims",
+    "_window",
+    "_tenants",
+    "_jobs",
+    "_leases",
+    "_running",
+)
 
 _MARGIN = re.compile(r"^(?=local )", re.MULTILINE)
 _DEFINED = re.compile(r"local (?:function )?([\w, ]+)")
