@@ -5,6 +5,8 @@
 Each round is one fault (SIGKILL of worker, horse or both, SIGSTOP for up to 2.5 leases, SIGTERM)
 and a new worker for each that ended. Twenty tenants with a cap of 1 always have jobs, and there are
 more workers than slots. Afterwards all workers are killed; within a lease every slot must be free.
+Whether it is, is asked of Redis' clock, and a worker that waits for a processor does not count as
+one that lets a turn go on: a busy machine makes nothing late here that is in time.
 """
 
 from __future__ import annotations
@@ -24,7 +26,7 @@ from bench.report import Report
 from fairimport.lanes import Lanes, Limit, get_lanes, hooks
 from fairimport.lanes.lanes import Claimed
 
-CAP, LEASE, TURN = 1, 1.5, 1.5
+CAP, LEASE, TURN = 1, 1.5, 3.0
 TENANTS = [f"tenant-{number:02d}" for number in range(20)]
 
 
@@ -64,30 +66,52 @@ def _measure(report: Report, client: Redis, chosen: argparse.Namespace) -> None:
                 time.sleep(0.05)
     finally:
         herd.end()
+    killed = _now(client)
+    _state_seen(report, lanes, herd, watch)
+    waited, usable, ours = _claim_everything(lanes, client, killed)
+    left = set(client.zrange("fairimport:imports:deadlines", 0, -1)) - ours
+    report.at_most("leases left", len(left), 0)
+    report.at_most("slots lost", CAP * len(TENANTS) - len(usable), 0)
+    report.at_most("leases above a cap", watch.over_leases, 0)
+    report.at_most("processes above a cap, seconds beyond the first", watch.over_processes_s, 0)
+    report.at_most("all slots usable after, in leases", waited / LEASE, 1.0 + 0.2)
+
+
+def _state_seen(report: Report, lanes: Lanes, herd: Herd, watch: Watch) -> None:
     seen = lanes.snapshot(TENANTS)
-    held = sum(state.in_flight for state in seen.tenants.values())
-    waiting_s, claimed = _claim_everything(lanes)
-    left = client.zcard("fairimport:imports:deadlines") - claimed
+    turns = sum(state.jobs for state in seen.tenants.values())
     report.results["faults"] = dict(sorted(herd.faults.items()))
     report.results["seen"] = {
         "looks": watch.looks,
-        "turns, last 5 min": sum(state.jobs for state in seen.tenants.values()),
+        "turns, last 5 min": turns,
         "lapses, last 5 min": seen.lapses,
-        "leases of the dead at the end": held,
+        "leases of the dead at the end": sum(it.in_flight for it in seen.tenants.values()),
+        "turns seen without their lease": watch.excesses_seen,
     }
-    report.at_most("leases left", left, 0)
-    report.at_most("slots lost", CAP * len(TENANTS) - claimed, 0)
-    report.at_most("leases above a cap", watch.over_leases, 0)
-    report.at_most("processes above a cap, seconds beyond the first", watch.over_processes_s, 0)
-    report.at_most("all slots usable after, in leases", waiting_s / LEASE, 1.0 + 0.2)
+    report.at_least("turns ended, so that there is something to leak", turns, len(TENANTS))
+    report.at_least("leases lapsed, so that faults have hit", seen.lapses, 1)
 
 
-def _claim_everything(lanes: Lanes) -> tuple[float, int]:
-    """Claim until every tenant is at its cap, or two leases have passed; seconds and claims."""
-    began, claimed = time.monotonic(), 0
-    while claimed < CAP * len(TENANTS) and time.monotonic() - began < 2 * LEASE:
-        if isinstance(lanes.claim("leak"), Claimed):
-            claimed += 1
+def _claim_everything(
+    lanes: Lanes, client: Redis, killed: float
+) -> tuple[float, set[str], set[bytes]]:
+    """Claim until each tenant was served, or a claim two leases after the end was in vain.
+
+    Return when, in seconds after the end, the last claim in vain was sent; the tenants; our leases.
+    """
+    in_vain, usable, ours = killed, set[str](), set[bytes]()
+    while len(usable) < len(TENANTS) and in_vain < killed + 2 * LEASE:
+        sent = _now(client)
+        claim = lanes.claim("leak")
+        if isinstance(claim, Claimed):
+            usable.add(claim.tenant)
+            ours.add(claim.lease_id.encode())
         else:
+            in_vain = sent
             time.sleep(0.01)
-    return time.monotonic() - began, claimed
+    return in_vain - killed, usable, ours
+
+
+def _now(client: Redis) -> float:
+    seconds, micro = client.time()
+    return float(seconds + micro / 1e6)
