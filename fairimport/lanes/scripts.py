@@ -41,6 +41,7 @@ SHARED = (
 _MARGIN = re.compile(r"^(?=local )", re.MULTILINE)
 _DEFINED = re.compile(r"local (?:function )?([\w, ]+)")
 _WORD = re.compile(r"\w+")
+_COMMENT = re.compile(r"--.*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,14 +118,18 @@ def _needed_by(script: str) -> list[str]:
     Lua makes every function anew in each run: those that a script does not use would cost a fifth
     of its time. A definition begins with `local` at the margin, and may use those before it.
     """
-    used, needed = set(_WORD.findall(script)), []
+    used, needed = _words(script), []
     shared = "".join(_source(part) for part in SHARED)
     for definition in reversed(_MARGIN.split(shared)):
         names = _DEFINED.match(definition)
-        if names and used.intersection(_WORD.findall(names[1])):
-            used.update(_WORD.findall(definition))
+        if names and used & _words(names[1]):
+            used |= _words(definition)
             needed.append(definition)
     return needed[::-1]
+
+
+def _words(text: str) -> set[str]:
+    return set(_WORD.findall(_COMMENT.sub("", text)))
 
 
 @cache

@@ -39,7 +39,8 @@ for _ = 1, 1000 do
     return { "idle", first and first - now or -1, call("ZCARD", DEADLINES), lapses }
   end
   local cap, weight = ceiling(tenant)
-  local live, job, since, times = call("ZCARD", leases_of(tenant)), nil, nil, nil
+  local live = call("ZCARD", leases_of(tenant))
+  local job, since, times
   if live < cap then job, since, times = pop(tenant) end
   if job then
     local lease = { tenant = tenant, job = job, worker = worker, started = now, weight = weight,

@@ -45,6 +45,20 @@ def test_each_script_is_one_sitting_with_a_header(name: str) -> None:
     assert len(lines) < 65
 
 
+@pytest.mark.parametrize("name", NAMES)
+def test_a_script_carries_only_what_it_uses(lab: Lab, name: str) -> None:
+    """Every shared function in it is named a second time."""
+    text = Scripts(lab.lanes.keys).call(name).text
+    functions = re.findall(r"^local function (\w+)", text, flags=re.MULTILINE)
+    assert {"clock"} <= set(functions) < _functions_of_all_scripts()
+    assert [it for it in functions if len(re.findall(rf"\b{it}\b", text)) < 2] == []
+
+
+def _functions_of_all_scripts() -> set[str]:
+    text = "\n".join(file.read_text() for file in LUA.iterdir())
+    return set(re.findall(r"^local function (\w+)", text, flags=re.MULTILINE))
+
+
 def test_the_simulators_clock_replaces_one_line(lab: Lab) -> None:
     """With another clock each script differs from the real one in that line alone."""
     for name in NAMES:
