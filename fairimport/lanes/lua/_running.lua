@@ -28,7 +28,7 @@ local function rivals(own, v, weight, over)
 end
 
 -- Leases whose deadline has not passed: a claim takes the others back before it counts.
-local function held(leases, now) return call("ZCOUNT", leases, now + 1, "+inf") end
+local function unlapsed(leases, now) return call("ZCOUNT", leases, now + 1, "+inf") end
 
 -- How many workers claimed or renewed within two leases, and the last sign of any (nil: nobody knows of one).
 local function alive(now)
@@ -48,7 +48,7 @@ end
 local function standstill(now)
   local left, workers, last = suspension(), alive(now)
   local closed = not open(now)
-  if left then return "suspended", { seconds_left = left >= 0 and left / 1000 or nil } end
+  if left then return "suspended", { seconds_left = left ~= -1 and left / 1000 or nil } end
   if workers == 0 and (last or not closed) then return "no_worker", { last_seen = last and last / 1000000 } end
   return closed and "limits_not_loaded" or nil, {}
 end
@@ -60,7 +60,7 @@ local function reason_of(tenant, now, still)
   local cap = ceiling(tenant)
   if cap == 0 then return "paused" end
   if still then return still end
-  return held(leases_of(tenant), now) >= cap and "at_cap" or "behind"
+  return unlapsed(leases_of(tenant), now) >= cap and "at_cap" or "behind"
 end
 
 -- Eligible tenants before this one, as it stands or as it will enter.

@@ -24,7 +24,7 @@ local function state(tenant)
   local cap, weight, limit = ceiling(tenant)
   local v, set = stand(tenant)
   return {
-    waiting = call("LLEN", lane_of(tenant)), in_flight = held(leases_of(tenant), now),
+    waiting = call("LLEN", lane_of(tenant)), in_flight = unlapsed(leases_of(tenant), now),
     cap = limit and limit.cap or cap, weight = weight, paused = limit and limit.paused or false,
     by = limit and limit.by or "", at = limit and type(limit.at) == "number" and limit.at or nil,
     ahead = set == READY and call("ZRANK", READY, tenant) or nil, v = v,
@@ -46,7 +46,7 @@ local tenants = {}
 for _, tenant in ipairs(names) do tenants[tenant] = state(tenant) end
 return cjson.encode({
   open = open(now), eligible = call("ZCARD", READY), inbox = call("LLEN", INBOX) + call("LLEN", LANDING),
-  live = held(DEADLINES, now), all = all, tenants = tenants, working = working, turns = settings.turns,
+  live = unlapsed(DEADLINES, now), all = all, tenants = tenants, working = working, turns = settings.turns,
   first = call("ZRANGE", READY, 0, 0, "WITHSCORES")[2], clock = system_time(),
   cap = tonumber(call("HGET", PEAKS, "cap") or 0), weight = tonumber(call("HGET", PEAKS, "weight") or 0),
   seen = last and string.format("%.0f", last), workers = workers, suspended = suspension(),
