@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
+import logging
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from redis.exceptions import RedisError
+from rq.exceptions import InvalidJobOperation
 from rq.job import JobStatus
 from rq.queue import Queue
 from rq.rate_limit import RateLimitRegistry
+from rq.utils import as_text
 
 from fairimport.lanes.job import claim_of
+from fairimport.lanes.keys import Keys
 from fairimport.lanes.lanes import Lanes
 
 if TYPE_CHECKING:
     from rq.job import Job
 
-__all__ = ["follow_up", "is_written"]
+__all__ = ["follow_up", "follow_up_all", "is_written"]
+
+logger = logging.getLogger("fairimport.lanes")
 
 ENDED = (JobStatus.FINISHED, JobStatus.FAILED)
 
@@ -37,16 +45,41 @@ def follow_up(queue: Queue, job: Job) -> None:
     """Let go whatever waits for the end of a job, if it has ended: dependents, RQ's rate limit.
 
     Each of them moves in a transaction that somebody else's makes void, so it makes no difference
-    who has done how much of it before, or does it just now.
+    who has done how much of it before, or does it just now. Raises redis' errors alone: a dependent
+    that cannot be read is no trouble of ours.
     """
-    ready = {
-        other.name: ids
-        for other in Queue.all(connection=queue.connection)
-        if (ids := other.ready_job_registry.get_job_ids(cleanup=False))
-    }
-    queue.enqueue_ready_jobs_by_queue(ready)
-    stored = queue.fetch_job(job.id)
-    if stored is not None and stored.get_status(refresh=False) in ENDED:
-        queue.enqueue_dependents(stored, refresh_job_status=False)
+    for other in Queue.all(connection=queue.connection):
+        _enqueue_ready(queue, other)
+    try:
+        if job.get_status() in ENDED:
+            queue.enqueue_dependents(job, refresh_job_status=False)
+    except InvalidJobOperation:
+        logger.debug("job.gone job=%s", job.id)  # it has left its dependents ready
+    except RedisError:
+        raise
+    except Exception:
+        logger.exception("dependents.unreadable job=%s", job.id)
     if job.has_rate_limit:
         RateLimitRegistry.from_job(job).release_stale_and_enqueue(job.id)
+    queue.connection.srem(Keys(queue.name).owed, job.id)
+
+
+def follow_up_all(queue: Queue) -> None:
+    """Do it for jobs whose worker may have died just after it wrote how they ended."""
+    _enqueue_ready(queue, queue)
+    for member in queue.connection.smembers(Keys(queue.name).owed):
+        follow_up(queue, _load(queue, as_text(member)))
+
+
+def _enqueue_ready(queue: Queue, other: Queue) -> None:
+    """Enqueue what RQ holds ready, one by one: RQ logs what cannot be read, and goes no further."""
+    for job_id in other.ready_job_registry.get_job_ids(cleanup=False):
+        queue.enqueue_ready_jobs_by_queue({other.name: [job_id]})
+
+
+def _load(queue: Queue, job_id: str) -> Job:
+    """A job with what can be read of it, if it is there at all."""
+    job = queue.job_class(job_id, connection=queue.connection, serializer=queue.serializer)
+    with suppress(Exception):  # Redis' own errors come again with the next call
+        job.refresh()
+    return job

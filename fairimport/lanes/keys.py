@@ -43,6 +43,11 @@ class Keys:
         """When each worker last claimed or renewed."""
         return self.prefix + "workers"
 
+    @property
+    def owed(self) -> str:
+        """Jobs that ended badly, as long as it is not known that what follows that was done."""
+        return self.prefix + "owed"
+
     def lane(self, tenant: str) -> str:
         """A tenant's waiting jobs."""
         return f"{self.prefix}lane:{tenant}"

@@ -41,6 +41,7 @@ def refuse(queue: LaneQueue, found: Claimed, why: str) -> None:
     with queue.connection.pipeline() as pipeline:
         pipeline.hset(key, mapping={"status": JobStatus.FAILED, "exc_info": why})
         pipeline.zadd(queue.failed_job_registry.key, {found.job_id: "+inf"})
+        pipeline.sadd(queue.lanes.keys.owed, found.job_id)
         pipeline.execute_command(*queue.lanes.settle_call(found.lease_id, "failed").by_text())
         pipeline.execute()
 

@@ -177,6 +177,16 @@ class Loop(Presence):
             maintenance.look_after(queue)
         self._next_beat = time.monotonic() + BEAT
 
+    def run_maintenance_tasks(self) -> None:
+        """As RQ's; a job in its registries that cannot be read ends no worker."""
+        try:
+            super().run_maintenance_tasks()
+        except RedisError:
+            raise
+        except Exception:
+            logger.exception("maintenance.failed name=%s", self.name)
+            self.last_cleaned_at = now()  # type: ignore[assignment]
+
     def _insist(self, action: Callable[[], Any]) -> Any:
         """Do it until Redis lets it be done."""
         pause = 0.05

@@ -8,6 +8,7 @@ from rq.scheduler import RQScheduler
 
 from fairimport.conf import settings
 from fairimport.lanes import hooks, lapses
+from fairimport.lanes.following import follow_up_all
 
 if TYPE_CHECKING:
     from fairimport.lanes.queue import LaneQueue
@@ -33,7 +34,7 @@ def look_after(queue: LaneQueue) -> bool:
         if not has_truth and not lanes.is_loaded():
             lanes.load_limits({})
         lapses.report(queue, lanes.reap())
-        queue.ready_job_registry.cleanup()
+        follow_up_all(queue)
         _enqueue_due(queue)
     finally:
         lanes.connection.set(lock, 1, px=PAUSE_MS)

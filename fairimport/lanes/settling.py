@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from redis.exceptions import RedisError, WatchError
@@ -75,8 +76,10 @@ class Settling(BaseWorker):
         if claim is None or execution is None:
             super().cleanup_execution(job, pipeline, execution)
             return
-        failed = job.get_status(refresh=False) == JobStatus.FAILED
-        self._settle_in(pipeline, job, claim, "failed" if failed else "done")
+        status = job.get_status(refresh=False)
+        self._settle_in(pipeline, job, claim, "failed" if status == JobStatus.FAILED else "done")
+        if status in (JobStatus.FAILED, JobStatus.STOPPED):
+            pipeline.sadd(self.lanes_of(job).keys.owed, job.id)
         self.executions.pop(execution.id, None)
 
     def handle_job_success(self, job: Job, queue: Queue, *args: Any, **kwargs: Any) -> None:
@@ -113,6 +116,8 @@ class Settling(BaseWorker):
         """As RQ's: its last step after a failure that it knows to be written."""
         super()._release_slot_safely(job)
         claim_of(job).settled()
+        with suppress(RedisError):  # somebody's maintenance will do it all again, to no effect
+            self.connection.srem(self.lanes_of(job).keys.owed, job.id)
 
     def _finalize_success(
         self, job: Job, queue: Queue, execution: Execution, return_value: Any

@@ -114,6 +114,33 @@ def test_a_stopped_job_leaves_its_slot_unheard(
 
 
 @pytest.mark.parametrize("function", [jobs.note, jobs.fail])
+def test_a_worker_that_dies_with_its_horse_after_the_end_was_written(
+    acme: LaneQueue,
+    proxy: LossyProxy,
+    background: Any,
+    redis: Redis,
+    listener: Any,
+    notes: Notes,
+    function: Callable[..., Any],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Another one does within seconds what it had no time for, and the job is not run again."""
+    monkeypatch.setattr(proxies, "EXECUTED", 3.0)  # the reply is a long time coming
+    proxy.lose_reply(SETTLING, of_transaction=True)
+    parent, *followers, _ = enqueue_all(function, redis, listener.server_port)
+    worker = background()
+    until(lambda: parent.get_status() in (JobStatus.FINISHED, JobStatus.FAILED))
+    for pid in (*worker.horses(), worker.pid):
+        os.kill(pid, signal.SIGKILL)
+    background()
+    for follower in followers[:2]:
+        until(lambda job=follower: job.get_status() == JobStatus.FINISHED, 5)
+    assert (proxy.lost, len(parent.results())) == (1, 1)
+    until(lambda: not redis.exists("fairimport:imports:owed"), 3)
+    assert sorted(set(notes()) - {"next"}) == sorted([*OWN[function], "birch's child", "child"])
+
+
+@pytest.mark.parametrize("function", [jobs.note, jobs.fail])
 def test_a_horse_that_dies_after_the_end_was_written(
     acme: LaneQueue,
     proxy: LossyProxy,

@@ -12,7 +12,7 @@ from typing import Any
 import django_rq
 import pytest
 from redis import Redis
-from rq import Callback, Worker
+from rq import Callback, SimpleWorker, SpawnWorker, Worker
 from rq.command import (
     send_kill_horse_command,
     send_shutdown_command,
@@ -151,13 +151,14 @@ def test_a_pool_of_workers(acme: LaneQueue, notes: Notes, redis: Redis) -> None:
     assert sorted(notes()) == [str(number) for number in range(6)]
 
 
-def test_a_stock_worker_is_refused(acme: LaneQueue, caplog: Any) -> None:
+@pytest.mark.parametrize("stock", [Worker, SpawnWorker, SimpleWorker])
+def test_a_stock_worker_is_refused(acme: LaneQueue, caplog: Any, stock: type[Worker]) -> None:
     """As `rqworker` makes it: it ends with a word on what to start instead, and takes nothing."""
     job = acme.enqueue(jobs.note)
     before = signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM)
-    stock = django_rq.get_worker("imports")
-    assert type(stock) is Worker
-    assert stock.work(burst=True) is False
+    worker = django_rq.get_worker("imports", worker_class=stock)
+    assert type(worker) is stock
+    assert worker.work(burst=True) is False
     signal.signal(signal.SIGINT, before[0])
     signal.signal(signal.SIGTERM, before[1])
     assert "fairworker" in caplog.text

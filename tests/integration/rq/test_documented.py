@@ -83,6 +83,15 @@ def test_rqs_own_decorator(acme: LaneQueue, work: Work) -> None:
     assert (job.return_value(), job.tenant, job.timeout) == (3, "acme", 9)
 
 
+def test_a_queue_of_rqs_own_that_pickles(acme: LaneQueue, redis: Redis, work: Work) -> None:
+    """Without a serializer RQ writes pickles, by its decorator, too; nothing of them is opened."""
+    plain = Queue("imports", connection=redis).enqueue(jobs.note)
+    named = rq_job("imports", connection=redis)(jobs.note).delay()
+    work()
+    for job in (plain, named):
+        assert "DeserializationError" in job.latest_result().exc_string
+
+
 # -- classes of one's own ------------------------------------------------------------------------
 
 

@@ -89,10 +89,15 @@ def test_a_job_that_cannot_be_read_fails_as_rq_has_it(
 def test_a_job_whose_hash_is_damaged_is_failed_and_the_next_one_runs(
     acme: LaneQueue, work: Work
 ) -> None:
-    """What RQ cannot even load is failed all the same, with the reason."""
+    """What RQ cannot even load is failed all the same, with the reason; its dependents go on."""
     broken, good = acme.enqueue(jobs.note), acme.enqueue(jobs.add, 1, 2)
+    wish = Dependency(jobs=[broken], allow_failure=True)
+    child = acme.enqueue(jobs.note, depends_on=wish)
     acme.connection.hset(broken.key, "created_at", "yesterday")
     work()
+    acme.connection.delete(acme.lanes.keys.prefix + "maintenance")  # its next look is due
+    work()
+    assert child.get_status() == JobStatus.FINISHED
     status, why = acme.connection.hmget(broken.key, "status", "exc_info")
     assert (status, good.return_value()) == (b"failed", 3)
     assert b"yesterday" in why

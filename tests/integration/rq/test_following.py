@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -73,10 +74,9 @@ def test_a_job_that_is_requeued_just_then_lets_nobody_go_by_its_new_status(
     """RQ takes any parent that it does not know to have failed for one that is done."""
 
     class Requeued(LaneQueue):
-        def fetch_job(self, job_id: str) -> Job | None:
-            found = super().fetch_job(job_id)
-            acme.fetch_job(job_id).set_status(JobStatus.QUEUED)
-            return found
+        def enqueue_dependents(self, job: Job, *args: Any, **more: Any) -> dict[str, list[str]]:
+            acme.fetch_job(job.id).set_status(JobStatus.QUEUED)
+            return super().enqueue_dependents(job, *args, **more)
 
     strict = acme.enqueue(jobs.note, depends_on=ended)
     follow_up(Requeued("imports", connection=redis), ended)
@@ -95,3 +95,36 @@ def test_what_was_left_behind_is_enqueued_within_seconds(
     acme.ready_job_registry.add(child)
     until(lambda: child.get_status() == JobStatus.FINISHED, 5)
     assert len(child.results()) == 1
+
+
+def test_a_failure_that_was_heard_of_owes_nothing(
+    acme: LaneQueue, redis: Redis, work: Callable[[], Any]
+) -> None:
+    """A storm of failures leaves no work for anybody's maintenance."""
+    redis.set(acme.lanes.keys.prefix + "maintenance", 1)  # it is somebody else's for now
+    job = acme.enqueue(jobs.fail)
+    work()
+    assert job.get_status() == JobStatus.FAILED
+    assert not redis.exists(acme.lanes.keys.owed)
+
+
+def test_a_dependent_that_cannot_be_read_stops_nobody(
+    acme: LaneQueue, background: Any, kind: type[FairWorker], redis: Redis
+) -> None:
+    """Neither one that is ready nor one whose parent has ended ends a worker or holds others up."""
+    broken, good = (acme.create_job(jobs.note, status=JobStatus.READY_TO_ENQUEUE) for _ in "ab")
+    parent = acme.create_job(jobs.note, status=JobStatus.DEFERRED)
+    for job in (broken, good, parent):
+        job.save()
+    child = acme.enqueue(jobs.note, depends_on=Dependency(jobs=[parent], allow_failure=True))
+    for job in (broken, child):
+        redis.hset(job.key, "created_at", "yesterday")
+    parent.set_status(JobStatus.FAILED)
+    redis.sadd(acme.lanes.keys.owed, parent.id)
+    worker = background(kind=kind)
+    for job in (broken, good):
+        acme.ready_job_registry.add(job)
+    until(lambda: good.get_status() == JobStatus.FINISHED, 5)
+    until(lambda: not redis.exists(acme.lanes.keys.owed), 5)
+    assert worker.alive()
+    assert "dependents.unreadable" in worker.output()
