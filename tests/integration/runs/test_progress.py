@@ -297,14 +297,17 @@ def claims(n: int) -> list[str]:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_slots_that_another_import_uses_are_told_with_its_name(started):
+def test_slots_that_another_import_uses_are_told_with_its_name(
+    started, django_assert_max_num_queries
+):
     """The customer sees which of their own files is in front."""
     first, second = started(csv_of(64), name="prices.csv"), started(csv_of(64), name="parts.csv")
     for ticket in claims(4):
         claiming.take(first, ticket)
     second.refresh_from_db()
     age(second, 30)
-    now = progress.of(second)
+    with django_assert_max_num_queries(3):
+        now = progress.of(second)
     assert (now.slots_used, now.cap) == (4, 4)
     assert now.reason.code == "at_cap"
     assert now.reason.text == "All 4 slots are busy with “prices.csv”."
