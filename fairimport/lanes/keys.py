@@ -1,4 +1,4 @@
-"""The names of all keys: RQ's, which we share, and ours, which only the scripts touch."""
+"""The names of all keys: RQ's, and ours, which scripts alone touch but for `owed`."""
 
 from __future__ import annotations
 
