@@ -62,6 +62,7 @@ local function reap(now, count)
       call("HSET", job, "status", "failed", "exc_info",
         "Given up: its worker died or was cut off " .. times .. " times while this job ran.")
       call("HDEL", job, "lapses")  -- requeued by hand it has all its chances again
+      call("SADD", OWN .. "owed", lease.job)  -- its dependents are let go, also when nobody hears of this
       ttl = tonumber(ttl or 31536000)
       call("ZADD", FAILED, ttl < 0 and -1 or math.floor(now / 1000000) + ttl, lease.job)
     end

@@ -1,8 +1,7 @@
 -- The fairness numbers, kept by the minute and dropped by their TTL: `stats:<minute>` for all tenants,
 -- `slow:<minute>` with the fifty longest waits of tenants; `tenant:<t>` has "<minute>:<what>" of one, and its mean turn.
-local KEEP = 420  -- seconds
-local SHORT = 60000000
-local WINDOW = 5  -- whole minutes, and the running one
+-- KEEP is in seconds, SHORT in microseconds; a window is so many whole minutes and the running one.
+local KEEP, SHORT, WINDOW = 420, 60000000, 5
 
 local function minute(now) return math.floor(now / 60000000) end
 local function of_minute(name, number) return OWN .. name .. ":" .. string.format("%d", number) end

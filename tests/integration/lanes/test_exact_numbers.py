@@ -65,6 +65,14 @@ def test_a_minute_holds_these_numbers(lab: Lab) -> None:
         assert 419 <= lab.redis.ttl(lab.lanes.keys.prefix + name) <= 420
 
 
+def test_a_turn_of_no_time_is_the_longest_of_none(lab: Lab) -> None:
+    """And none went on longer than its guess."""
+    lab.push("one", "a")
+    lab.work(0)
+    numbers = stored(lab, f"stats:{minute(lab)}")
+    assert (numbers["turn"], numbers["over"], numbers["jobs"]) == (0, 0, 1)
+
+
 def test_every_key_of_a_claim_lives_seven_minutes(lab: Lab) -> None:
     """Before its first settlement, too; and a lapse alone leaves none behind for longer."""
     lab.push("one", "a")

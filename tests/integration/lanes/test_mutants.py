@@ -185,12 +185,14 @@ def test_a_job_that_is_given_up_is_kept_as_its_host_wants(
     lab.sleep(0.75)
     verdicts = []
     for _ in range(3):
+        assert not lab.redis.exists(lab.lanes.keys.owed)
         lab.claim()
         lab.sleep(2.0)
         verdicts += lab.lanes.scripts.run(lab.redis, "reap", 16)[1]
     assert verdicts == [[b"job", b"acme", b"back"]] * 2 + [[b"job", b"acme", b"given_up"]]
     score = lab.redis.zscore("rq:failed:imports", "job")
     assert score == (-1 if kept is None else lab.now // 1_000_000 + kept)
+    assert lab.redis.smembers(lab.lanes.keys.owed) == {b"job"}
     assert not lab.redis.hexists("rq:job:job", "lapses")
     assert lab.lane("acme") == []
 
