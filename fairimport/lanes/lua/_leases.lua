@@ -7,7 +7,7 @@ local function lease_of(id)
   return {
     tenant = values[1], job = values[2], worker = values[3], started = tonumber(values[4]),
     guess = tonumber(values[5]), weight = tonumber(values[6]), term = tonumber(values[7]),
-    lapses = tonumber(values[8] or 0),
+    lapses = tonumber(values[8]),
   }
 end
 

@@ -207,6 +207,18 @@ def test_means_move_by_an_eighth(lab: Lab) -> None:
         assert lab.mean("a") == mean
 
 
+def test_an_end_forgives_every_lapse(lab: Lab) -> None:
+    """A single one, too; a job that comes again begins with none."""
+    lab.push("job", "a")
+    lab.claim()
+    lab.sleep(2.0)
+    assert lab.lanes.reap()
+    assert lab.redis.hget("rq:job:job", "lapses") == b"1"
+    found = lab.claim()
+    assert lab.lanes.settle(found.lease_id, "yielded")
+    assert not lab.redis.hexists("rq:job:job", "lapses")
+
+
 def test_a_release_forgives_no_lapse(lab: Lab) -> None:
     """It is no end: the third lapse gives up although the job was released in between."""
     lab.push("job", "a")
