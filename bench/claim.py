@@ -64,18 +64,20 @@ def _measure(report: Report, crowds: dict[int, Crowd], live: int, batches: int) 
     for size, row in rows.items():
         report.results[f"{size} tenants, {live} in flight"] = row
     for script in SCRIPTS:
+        levels = _levels(measured, f"{script}_server_us")
+        spread = round(max(levels.values()) / min(levels.values()), 3)
         name = f"{script}, {live} in flight: dearest size over cheapest, server side"
-        report.at_most(name, _spread(measured, f"{script}_server_us"), FLAT)
+        reason = ", ".join(f"{size} tenants {level:.2f}" for size, level in levels.items())
+        report.at_most(name, spread, FLAT, reason)
 
 
-def _spread(measured: dict[int, list[dict[str, float]]], what: str) -> float:
-    """The dearest size over the cheapest, each held against the first size round by round."""
+def _levels(measured: dict[int, list[dict[str, float]]], what: str) -> dict[int, float]:
+    """What each size costs, held against the first size round by round."""
     first, *_ = measured.values()
-    levels = [
-        median(row[what] / base[what] for row, base in zip(rows, first, strict=True))
-        for rows in measured.values()
-    ]
-    return round(max(levels) / min(levels), 3)
+    return {
+        size: median(row[what] / base[what] for row, base in zip(rows, first, strict=True))
+        for size, rows in measured.items()
+    }
 
 
 def _medians(found: list[dict[str, float]]) -> dict[str, Any]:
