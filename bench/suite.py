@@ -29,7 +29,7 @@ LONG = {
 }
 SHORT = {
     "simulate": ["--rows", "2000", "--tenants", "200"],
-    "claim": ["--sizes", "10", "1000", "20000", "--batches", "60"],
+    "claim": ["--sizes", "10", "1000", "20000", "--copies", "5", "--batches", "12"],
     "turn": ["--rounds", "15"],
     "soak": ["--minutes", "0.5"],
     "leak": ["--rounds", "100"],
