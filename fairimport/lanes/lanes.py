@@ -35,7 +35,6 @@ if TYPE_CHECKING:
 __all__ = ["Claimed", "Closed", "Idle", "Lanes"]
 
 ROUTE_MOST = 1000
-REMEMBERED = 86_400  # seconds for which workers that are gone are spoken of, as in `reap.lua`
 STRETCH = 1000  # tenants or limits of one call, so that no call blocks Redis for long
 
 
@@ -154,17 +153,17 @@ class Lanes:
         return {text(job) for job in self._run("holding", *ids)[1]} if ids else set()
 
     def workers(self) -> WorkerStatus:
-        """Workers that claimed or renewed within two leases, by Redis' clock."""
+        """Workers that gave a sign within two leases, by Redis' clock."""
         seen = self.snapshot([])
         return WorkerStatus(count=seen.workers, last_seen=seen.last_seen)
 
     def forget_worker(self, worker: str) -> None:
         """Note that a worker has ended, so that nobody waits for its next sign."""
-        seconds, micros = self.connection.time()
-        with self.connection.pipeline() as pipeline:
-            pipeline.zrem(self.keys.workers, worker)
-            pipeline.set(self.keys.prefix + "left", seconds * MICRO + micros, ex=REMEMBERED)
-            pipeline.execute()
+        self._run("sign", worker, "gone")
+
+    def sign_call(self, worker: str) -> Call:
+        """Note that a worker is there, whichever of its queues it works for; for a pipeline."""
+        return self.scripts.call("sign", worker, "here")
 
     def lengths(self) -> Iterator[tuple[str, int]]:
         """Tenants and how many jobs wait in their lanes, those first that are served first."""

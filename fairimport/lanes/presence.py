@@ -36,6 +36,8 @@ class Presence(BaseWorker):
         target.hset(self.key, mapping={**self.serialize(), "state": self.get_state()})
         worker_registration.register(self, target)
         target.expire(self.key, timeout or self.worker_ttl + 60)
+        for queue in self.queues:
+            target.execute_command(*queue.lanes.sign_call(self.name).by_text())
         if pipeline is None:
             target.execute()
 

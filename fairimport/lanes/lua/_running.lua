@@ -30,7 +30,7 @@ end
 -- Leases whose deadline has not passed: a claim takes the others back before it counts.
 local function unlapsed(leases, now) return call("ZCOUNT", leases, now + 1, "+inf") end
 
--- How many workers claimed or renewed within two leases, and the last sign of any (nil: nobody knows of one).
+-- How many workers gave a sign within two leases, and the last sign of any (nil: nobody knows of one).
 local function alive(now)
   local sign, left = call("ZRANGE", WORKERS, -1, -1, "WITHSCORES")[2], call("GET", OWN .. "left")
   local last = math.max(tonumber(sign or 0), tonumber(left or 0))

@@ -124,6 +124,21 @@ def test_dequeue_strategies(
     assert notes() == expected
 
 
+def test_a_worker_that_is_busy_for_one_queue_is_there_for_the_others(
+    several: list[str], background: Any
+) -> None:
+    """A job of the last one is behind the work of the first; nobody says that no worker runs."""
+    lane("acme", "high").enqueue(jobs.sleep, 60)
+    background(*several)
+    high, low = (LaneQueue.named(name).lanes for name in ("high", "low"))
+    until(lambda: high.snapshot().live == 1)
+    job = lane("acme", "low").enqueue(jobs.note, "low")
+    began = low.snapshot().last_seen or time.time()
+    until(lambda: (low.snapshot().last_seen or 0) > began + 6, 15, "signs for seconds")
+    assert low.explain(job.id).code == "behind"
+    assert low.workers().count == 1
+
+
 def test_a_worker_of_several_queues_wakes_up_for_each(
     several: list[str], background: Any, notes: Notes
 ) -> None:
