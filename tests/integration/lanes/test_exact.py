@@ -208,13 +208,15 @@ def test_means_move_by_an_eighth(lab: Lab) -> None:
 
 
 def test_an_end_forgives_every_lapse(lab: Lab) -> None:
-    """A single one, too; a job that comes again begins with none."""
+    """A single one, too; a job that comes again begins with none. Its lease knows of them."""
     lab.push("job", "a")
-    lab.claim()
+    lease = f"{lab.lanes.keys.prefix}lease:"
+    assert lab.redis.hget(lease + lab.claim().lease_id, "lapses") == b"0"
     lab.sleep(2.0)
     assert lab.lanes.reap()
     assert lab.redis.hget("rq:job:job", "lapses") == b"1"
     found = lab.claim()
+    assert lab.redis.hget(lease + found.lease_id, "lapses") == b"1"
     assert lab.lanes.settle(found.lease_id, "yielded")
     assert not lab.redis.hexists("rq:job:job", "lapses")
 
