@@ -92,7 +92,7 @@ def _repaired(source: _Lines, start: int, delimiter: str, longest: int) -> list[
 def _lenient(line: str, delimiter: str) -> list[str] | None:
     """Split one line; a quote counts only at a field's edges. None when one stays open."""
     edge = re.escape(delimiter)
-    field = re.compile(rf' *"((?:[^"]|""|"(?! *(?:{edge}|$)))*+)" *(?={edge}|$)|([^{edge}]*)')
+    field = re.compile(rf' *"((?:[^"]|""|"(?!"| *(?:{edge}|$)))*)" *(?={edge}|$)|([^{edge}]*)')
     fields, at = [], 0
     while True:
         found = field.match(line, at)

@@ -16,7 +16,7 @@ from rq.job import Dependency, Job, JobStatus
 from rq.registry import FailedJobRegistry
 from rq.results import Result
 
-from fairimport.lanes import FairSimpleWorker, LaneJob, LaneQueue, get_lanes, lane
+from fairimport.lanes import FairSimpleWorker, FairWorker, LaneJob, LaneQueue, get_lanes, lane
 from fairimport.lanes.lanes import Lanes
 from tests.background import until
 from tests.integration.rq import jobs
@@ -29,11 +29,11 @@ Work = Callable[..., Any]
 # -- functions and callbacks ---------------------------------------------------------------------
 
 
-def test_a_coroutine_is_awaited(acme: LaneQueue, work: Work) -> None:
+def test_a_coroutine_is_awaited(acme: LaneQueue, background: Any, kind: type[FairWorker]) -> None:
     """Functions may be `async`; RQ has no such callbacks, and the job fails with a word on it."""
     job = acme.enqueue(jobs.add_later, 1, 2)
     refused = acme.enqueue(jobs.add, 1, 2, on_success=Callback(jobs.on_success_later))
-    work()
+    background(kind=kind, burst=True).wait()  # another event loop may run in this process
     assert job.return_value() == 3
     assert "callbacks are not supported" in refused.latest_result().exc_string
 
