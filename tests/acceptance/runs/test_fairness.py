@@ -117,13 +117,16 @@ def test_without_a_worker_the_page_says_so_and_it_starts_by_itself(imports, fair
 
 
 def test_a_suspension_is_told_as_one_and_ends_with_a_resume(imports, fairworkers):
-    """Not as a lack of workers, though they give no sign for long; rows in hand are finished."""
+    """Not as a lack of workers, who are there and claim nothing; rows in hand are finished."""
     fairworkers(2)
     run = imports.start(csv_of(200), options={"sleep_ms": 20})
     imports.after_rows(run, 5)
     lanes = get_lanes()
     suspend(lanes.connection)
-    until(lambda: not lanes.workers().count, max(2 * LEASE, 5) + 5, "no worker gives a sign")
+    until(lambda: not lanes.snapshot().live, 5, "rows in hand are finished")
+    began, long = lanes.workers().last_seen, max(2 * LEASE, 5)
+    until(lambda: lanes.workers().last_seen > began + long, long + 5, "signs without a claim")
+    assert lanes.workers().count == 2
     assert progress.of(run).reason.code == "suspended"
     [state] = lanes.snapshot().tenants.values()
     assert (state.in_flight, state.reason) == (0, "suspended")
