@@ -18,6 +18,7 @@ from pathlib import Path
 
 import pytest
 from django.conf import settings as django_settings
+from redis import Redis
 
 from demo_site.servers import PostgresServer, RedisServer
 from tests.fairworkers import FairWorkers
@@ -92,6 +93,13 @@ def redis_server(_own_redis: RedisServer) -> RedisServer:
         client.flushall()
         client.script_flush()
     return _own_redis
+
+
+@pytest.fixture
+def redis(redis_server: RedisServer) -> Iterator[Redis]:
+    """A client of the clean server."""
+    with redis_server.client() as client:
+        yield client
 
 
 @pytest.fixture

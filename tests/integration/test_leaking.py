@@ -15,7 +15,6 @@ from redis import Redis
 
 from bench.leaking import RUNNING, Turn, Watch
 from bench.processes import can_write, children, parent, starved_s
-from demo_site.servers import RedisServer
 
 LEASES = "fairimport:imports:leases:acme"
 
@@ -33,13 +32,6 @@ def start() -> Iterator[Callable[[], int]]:
     for process in started:
         process.kill()
         process.communicate()
-
-
-@pytest.fixture
-def redis(redis_server: RedisServer) -> Iterator[Redis]:
-    """A client of the clean server."""
-    with redis_server.client() as client:
-        yield client
 
 
 @pytest.fixture

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
-from redis import Redis
 
 from demo_site.servers import RedisServer
 from fairimport.lanes import Lanes, get_lanes
@@ -34,13 +33,6 @@ def start(fairworkers: FairWorkers) -> Start:
         return fairworkers(count, *arguments, **{**SETTINGS, **more})
 
     return begin
-
-
-@pytest.fixture
-def redis(redis_server: RedisServer) -> Iterator[Redis]:
-    """A client of the clean server."""
-    with redis_server.client() as client:
-        yield client
 
 
 @pytest.fixture

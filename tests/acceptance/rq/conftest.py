@@ -20,7 +20,6 @@ from tests.integration.rq.conftest import (  # noqa: F401
     most_at_once,
     notes,
     open_gate,
-    redis,
     short_lease,
     work,
 )

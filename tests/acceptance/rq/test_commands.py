@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
@@ -34,13 +34,6 @@ def acme(settings: Any, redis_server: RedisServer) -> LaneQueue:
     settings.FAIRIMPORT = {**settings.FAIRIMPORT, **SETTINGS}
     get_lanes().load_limits({}, wait=0)
     return lane("acme")
-
-
-@pytest.fixture
-def redis(redis_server: RedisServer) -> Iterator[Redis]:
-    """A client of the clean server."""
-    with redis_server.client() as client:
-        yield client
 
 
 @pytest.fixture

@@ -19,7 +19,7 @@ from rq.webhook import Webhook
 from fairimport.lanes import FairSimpleWorker, FairWorker, LaneQueue, lane
 from fairimport.lanes.lanes import Lanes
 from tests import proxy as proxies
-from tests.background import until
+from tests.background import Child, until
 from tests.integration.rq import jobs
 from tests.proxy import SETTLING, LossyProxy
 
@@ -113,25 +113,41 @@ def test_a_stopped_job_leaves_its_slot_unheard(
     assert (parent.get_status(), child.get_status()) == (JobStatus.STOPPED, JobStatus.DEFERRED)
 
 
+@pytest.fixture
+def ending(
+    acme: LaneQueue,
+    proxy: LossyProxy,
+    redis: Redis,
+    listener: Any,
+    function: Callable[..., Any],
+    monkeypatch: pytest.MonkeyPatch,
+) -> list[Job]:
+    """The same jobs; the reply to the parent's end will be a long time coming."""
+    monkeypatch.setattr(proxies, "EXECUTED", 3.0)
+    proxy.lose_reply(SETTLING, of_transaction=True)
+    return enqueue_all(function, redis, listener.server_port)
+
+
+def kill_at_the_end(parent: Job, worker: Child, *, with_worker: bool = False) -> None:
+    """Kill the horse, maybe its worker as well, once the parent's end is written."""
+    until(lambda: parent.get_status() in (JobStatus.FINISHED, JobStatus.FAILED))
+    [horse] = worker.horses()
+    for pid in (horse, worker.pid) if with_worker else (horse,):
+        os.kill(pid, signal.SIGKILL)
+
+
 @pytest.mark.parametrize("function", [jobs.note, jobs.fail])
 def test_a_worker_that_dies_with_its_horse_after_the_end_was_written(
-    acme: LaneQueue,
+    ending: list[Job],
     proxy: LossyProxy,
     background: Any,
     redis: Redis,
-    listener: Any,
     notes: Notes,
     function: Callable[..., Any],
-    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Another one does within seconds what it had no time for, and the job is not run again."""
-    monkeypatch.setattr(proxies, "EXECUTED", 3.0)  # the reply is a long time coming
-    proxy.lose_reply(SETTLING, of_transaction=True)
-    parent, *followers, _ = enqueue_all(function, redis, listener.server_port)
-    worker = background()
-    until(lambda: parent.get_status() in (JobStatus.FINISHED, JobStatus.FAILED))
-    for pid in (*worker.horses(), worker.pid):
-        os.kill(pid, signal.SIGKILL)
+    parent, *followers, _ = ending
+    kill_at_the_end(parent, background(), with_worker=True)
     background()
     for follower in followers[:2]:
         until(lambda job=follower: job.get_status() == JobStatus.FINISHED, 5)
@@ -142,26 +158,17 @@ def test_a_worker_that_dies_with_its_horse_after_the_end_was_written(
 
 @pytest.mark.parametrize("function", [jobs.note, jobs.fail])
 def test_a_horse_that_dies_after_the_end_was_written(
-    acme: LaneQueue,
+    ending: list[Job],
     proxy: LossyProxy,
     background: Any,
-    redis: Redis,
-    listener: Any,
     notes: Notes,
     function: Callable[..., Any],
-    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Its worker, which lives, does what it had no time for; the job is not run again."""
-    worker = background()
-    monkeypatch.setattr(proxies, "EXECUTED", 3.0)  # the reply is a long time coming
-    proxy.lose_reply(SETTLING, of_transaction=True)
-    parent, *followers, elsewhere = enqueue_all(function, redis, listener.server_port)
-    until(lambda: proxy.lost == 1)
-    until(lambda: parent.get_status() in (JobStatus.FINISHED, JobStatus.FAILED))
-    [horse] = worker.horses()
-    os.kill(horse, signal.SIGKILL)
+    parent, *followers, elsewhere = ending
+    kill_at_the_end(parent, background())
     for follower in followers:
         until(lambda job=follower: job.get_status() == JobStatus.FINISHED, 5)
     until(lambda: elsewhere.get_status() == JobStatus.QUEUED, 5)
-    assert len(parent.results()) == 1
+    assert (proxy.lost, len(parent.results())) == (1, 1)
     assert sorted(notes()) == sorted([*OWN[function], "birch's child", "child", "next"])

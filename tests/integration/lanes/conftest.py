@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 from redis import Redis
 
@@ -22,13 +20,6 @@ def _allow_test_jobs(settings: pytest.FixtureRequest) -> None:
         "LEASE": 2.0,
         "SLICE": 1.0,
     }
-
-
-@pytest.fixture
-def redis(redis_server: RedisServer) -> Iterator[Redis]:
-    """A client of the clean server."""
-    with redis_server.client() as client:
-        yield client
 
 
 @pytest.fixture

@@ -51,13 +51,6 @@ def short_lease(settings: pytest.FixtureRequest) -> float:
 
 
 @pytest.fixture
-def redis(redis_server: RedisServer) -> Iterator[Redis]:
-    """A client of the clean server."""
-    with redis_server.client() as client:
-        yield client
-
-
-@pytest.fixture
 def acme() -> LaneQueue:
     """The queue of one tenant."""
     return lane("acme")
