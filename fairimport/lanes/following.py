@@ -7,7 +7,8 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from redis.exceptions import RedisError
-from rq.exceptions import InvalidJobOperation
+from rq.callbacks import execute_failure_callback
+from rq.exceptions import AbandonedJobError, InvalidJobOperation
 from rq.job import JobStatus
 from rq.queue import Queue
 from rq.rate_limit import RateLimitRegistry
@@ -65,16 +66,34 @@ def follow_up(queue: Queue, job: Job) -> None:
 
 
 def follow_up_all(queue: Queue) -> None:
-    """Do it for jobs whose worker may have died just after it wrote how they ended."""
+    """Do it for jobs that were given up, or whose worker died just after it wrote their end."""
     _enqueue_ready(queue, queue)
     for member in queue.connection.smembers(Keys(queue.name).owed):
-        follow_up(queue, _load(queue, as_text(member)))
+        job = _load(queue, as_text(member))
+        _finish_given_up(queue, job)
+        follow_up(queue, job)
 
 
 def _enqueue_ready(queue: Queue, other: Queue) -> None:
     """Enqueue what RQ holds ready, one by one: RQ logs what cannot be read, and goes no further."""
     for job_id in other.ready_job_registry.get_job_ids(cleanup=False):
         queue.enqueue_ready_jobs_by_queue({other.name: [job_id]})
+
+
+def _finish_given_up(queue: Queue, job: Job) -> None:
+    """Do RQ's part of a failure, once, if the job was given up: its callback, result, webhooks."""
+    marked = queue.connection.hdel(job.key, "given_up")
+    if not marked or job.get_status(refresh=False) != JobStatus.FAILED:
+        return
+    error = AbandonedJobError(f"its worker died or was cut off {job.id}")
+    try:
+        execute_failure_callback(job, queue.death_penalty_class, AbandonedJobError, error, None)
+    except Exception:
+        logger.exception("callback.failed job=%s", job.id)
+    with queue.connection.pipeline() as pipeline:
+        job._handle_failure(job._exc_info or "", pipeline)
+        pipeline.execute()
+    job.send_webhooks(JobStatus.FAILED, exc_string=job._exc_info or "")
 
 
 def _load(queue: Queue, job_id: str) -> Job:

@@ -1,17 +1,15 @@
-"""What Python adds to a lapse: the hooks above, and RQ's record of a job that was given up."""
+"""What Python adds to a lapse, and the end of a job that cannot be read."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from rq.callbacks import execute_failure_callback
-from rq.exceptions import AbandonedJobError, NoSuchJobError
 from rq.job import JobStatus
-from rq.rate_limit import release_slot
 
 from fairimport.lanes import hooks
+from fairimport.lanes.following import follow_up_all
 
 if TYPE_CHECKING:
     from fairimport.lanes.lanes import Claimed
@@ -23,15 +21,15 @@ __all__ = ["refuse", "report"]
 logger = logging.getLogger("fairimport.lanes")
 
 
-def report(queue: LaneQueue, lapses: Iterable[Lapse]) -> None:
-    """Log lapses, tell the hooks, and finish what the script began for jobs that were given up."""
+def report(queue: LaneQueue, lapses: Sequence[Lapse]) -> None:
+    """Log lapses, tell the hooks, and do what follows for jobs that were given up."""
     for lapse in lapses:
         logger.warning(
             "lease.lapsed job=%s tenant=%s given_up=%s", lapse.job_id, lapse.tenant, lapse.given_up
         )
         hooks.lapsed(lapse.job_id, lapse.tenant)
-        if lapse.given_up:
-            _record(queue, lapse.job_id)
+    if any(lapse.given_up for lapse in lapses):
+        follow_up_all(queue)
 
 
 def refuse(queue: LaneQueue, found: Claimed, why: str) -> None:
@@ -44,23 +42,3 @@ def refuse(queue: LaneQueue, found: Claimed, why: str) -> None:
         pipeline.sadd(queue.lanes.keys.owed, found.job_id)
         pipeline.execute_command(*queue.lanes.settle_call(found.lease_id, "failed").by_text())
         pipeline.execute()
-
-
-def _record(queue: LaneQueue, job_id: str) -> None:
-    try:
-        job = queue.fetch_job(job_id)
-    except NoSuchJobError:
-        return
-    if job is None:
-        return
-    error = AbandonedJobError(f"its worker died or was cut off {job_id}")
-    try:
-        execute_failure_callback(job, queue.death_penalty_class, AbandonedJobError, error, None)
-    except Exception:
-        logger.exception("callback.failed job=%s", job_id)
-    with queue.connection.pipeline() as pipeline:
-        job._handle_failure(job._exc_info or "", pipeline)
-        pipeline.execute()
-    job.send_webhooks(JobStatus.FAILED, exc_string=job._exc_info or "")
-    queue.enqueue_dependents(job)
-    release_slot(job)

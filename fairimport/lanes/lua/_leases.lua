@@ -59,10 +59,10 @@ local function reap(now, count)
     local times = status and call("HINCRBY", job, "lapses", 1) or 0
     local given_up = status == "started" and not ticket and times >= settings.max_lapses
     if given_up then
-      call("HSET", job, "status", "failed", "exc_info",
+      call("HSET", job, "status", "failed", "given_up", 1, "exc_info",
         "Given up: its worker died or was cut off " .. times .. " times while this job ran.")
       call("HDEL", job, "lapses")  -- requeued by hand it has all its chances again
-      call("SADD", OWN .. "owed", lease.job)  -- its dependents are let go, also when nobody hears of this
+      call("SADD", OWN .. "owed", lease.job)  -- what follows is done even when nobody hears of this
       ttl = tonumber(ttl or 31536000)
       call("ZADD", FAILED, ttl < 0 and -1 or math.floor(now / 1000000) + ttl, lease.job)
     end

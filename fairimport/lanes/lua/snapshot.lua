@@ -38,7 +38,7 @@ if #ARGV == 2 and most > 0 then
   for _, set in ipairs({ PARKED, READY }) do
     for _, tenant in ipairs(call("ZRANGE", set, 0, most - 1)) do want(tenant) end
   end
-  for back = 0, 5 do
+  for back = 0, WINDOW do
     for _, tenant in ipairs(call("ZREVRANGE", of_minute("slow", minute(now) - back), 0, most - 1)) do want(tenant) end
   end
 end

@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+from redis import Redis
 from rq import Callback, RateLimit, Repeat, Retry
 from rq.job import Dependency, JobStatus
 from rq.scheduler import RQScheduler
@@ -222,10 +223,14 @@ def test_a_job_given_up_has_all_its_chances_after_a_requeue(
     assert job.get_status() == JobStatus.QUEUED
 
 
+@pytest.mark.parametrize("heard", [True, False])
 def test_a_job_given_up_ends_as_a_failed_one(
-    acme: LaneQueue, settings: Any, work: Work, notes: Notes
+    acme: LaneQueue, settings: Any, work: Work, notes: Notes, heard: bool
 ) -> None:
-    """Its callback runs, its dependents and those behind RQ's rate limit get their turn."""
+    """Its callback runs once, its dependents and those behind RQ's rate limit get their turn.
+
+    Also when whoever took back its lease died before it did anything about it.
+    """
     settings.FAIRIMPORT = {**settings.FAIRIMPORT, "LEASE": 0.02, "MAX_LAPSES": 1}
     limit = RateLimit("one", concurrency=1)
     job = acme.enqueue(jobs.note, on_failure=Callback(jobs.on_failure), rate_limit=limit)
@@ -234,11 +239,32 @@ def test_a_job_given_up_ends_as_a_failed_one(
     acme.enqueue(jobs.note, "next", rate_limit=limit)
     acme.take()
     time.sleep(0.03)
+    if not heard:
+        assert [lapse.given_up for lapse in acme.lanes.reap()] == [True]
     settings.FAIRIMPORT = {**settings.FAIRIMPORT, "LEASE": 2.0}
     work()
+    work()
     assert job.get_status() == JobStatus.FAILED
-    assert "worker died" in job.latest_result().exc_string
+    assert ["worker died" in result.exc_string for result in job.results()] == [True]
     assert sorted(notes()) == ["child", "failure AbandonedJobError", "next"]
+
+
+def test_a_damaged_job_is_given_up_without_harm(
+    acme: LaneQueue, redis: Redis, settings: Any, work: Work, notes: Notes
+) -> None:
+    """What is wrong with it is logged; the worker goes on."""
+    settings.FAIRIMPORT = {**settings.FAIRIMPORT, "LEASE": 0.02, "MAX_LAPSES": 1}
+    job = acme.enqueue(jobs.note, "damaged", on_failure=Callback(jobs.on_failure))
+    acme.enqueue(jobs.note, "next")
+    acme.take()
+    redis.hset(job.key, "created_at", "yesterday")
+    redis.hset(job.key, "result_ttl", "long")
+    time.sleep(0.03)
+    settings.FAIRIMPORT = {**settings.FAIRIMPORT, "LEASE": 2.0}
+    work()
+    assert redis.hget(job.key, "status") == b"failed"
+    assert notes() == ["next"]
+    assert not redis.exists(acme.lanes.keys.owed)
 
 
 def test_retries_of_one_tenant_hold_nobody_up(work: Work, notes: Notes) -> None:
