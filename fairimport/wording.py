@@ -10,6 +10,7 @@ from typing import Any
 
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import ngettext_lazy
 
 __all__ = ["refusal", "warning"]
 
@@ -85,15 +86,43 @@ REFUSALS: dict[str, str | Promise] = {
     "importer_gone": _("This kind of import is no longer offered here."),
 }
 
+COUNTED: dict[str, Promise] = {
+    "serial_number_read_as_date": ngettext_lazy(
+        "One number stands in a date column and is read as a day.",
+        "%(arg)s numbers stand in a date column and are read as days.",
+        "arg",
+    ),
+    "text_looks_like_cell_error": ngettext_lazy(
+        "One cell holds text that looks like an error value.",
+        "%(arg)s cells hold text that looks like an error value.",
+        "arg",
+    ),
+    "rows_above_header": ngettext_lazy(
+        "One row above the header is left out.",
+        "%(arg)s rows above the header are left out.",
+        "arg",
+    ),
+    "hidden_rows": ngettext_lazy(
+        "One hidden row is imported too.",
+        "%(arg)s hidden rows are imported too.",
+        "arg",
+    ),
+    "hidden_columns": ngettext_lazy(
+        "One hidden column is read too.",
+        "%(arg)s hidden columns are read too.",
+        "arg",
+    ),
+    "blank_rows": ngettext_lazy(
+        "One blank row is skipped.",
+        "%(arg)s blank rows are skipped.",
+        "arg",
+    ),
+}
+
 WARNINGS: dict[str, str | Promise] = {
+    **COUNTED,
     "date_order_from_column": _("Dates are read as %(order)s, because some of them fit only that."),
-    "serial_number_read_as_date": _("%(arg)s numbers stand in a date column and are read as days."),
-    "text_looks_like_cell_error": _("%(arg)s cells hold text that looks like an error value."),
     "merged_cells": _("Merged cells (%(arg)s): the value belongs to the first cell only."),
-    "rows_above_header": _("%(arg)s rows above the header are left out."),
-    "hidden_rows": _("%(arg)s hidden rows are imported too."),
-    "hidden_columns": _("%(arg)s hidden columns are read too."),
-    "blank_rows": _("%(arg)s blank rows are skipped."),
     "blank_header": _("Columns without a header: %(arg)s."),
     "duplicate_header": _("Columns with the same header: %(arg)s."),
     "extension_does_not_match": _("The file's content is %(arg)s, whatever its name says."),
@@ -130,5 +159,6 @@ def warning(noticed: str) -> str:
     sentence = WARNINGS.get(code)
     if sentence is None:
         return noticed
-    order = DATE_ORDERS.get(argument, argument)
-    return str(sentence) % {"arg": argument, "order": order}
+    if code in COUNTED:
+        return str(sentence % {"arg": int(argument)})
+    return str(sentence) % {"arg": argument, "order": DATE_ORDERS.get(argument, argument)}

@@ -123,9 +123,9 @@ def table(queue: str, seen: Snapshot) -> Table:
     closed = "" if seen.loaded else " - closed, limits are not loaded"
     drawn = Table(
         box=SIMPLE,
-        title=f"{queue}: {crew(seen)}, {seen.live} in flight, {seen.inbox} to be routed{closed}",
+        title=f"{queue}: {crew(seen)}, in flight {seen.live}, to be routed {seen.inbox}{closed}",
         caption=f"longest run of one tenant {seen.longest_run}, while others waited "
-        f"{seen.longest_run_contended}; {seen.lapses} lapses; waits in seconds, shares of "
+        f"{seen.longest_run_contended}; lapses {seen.lapses}; waits in seconds, shares of "
         "worker-seconds and of jobs, all of the last five minutes",
     )
     drawn.add_column("tenant")
@@ -140,7 +140,7 @@ def table(queue: str, seen: Snapshot) -> Table:
 def crew(seen: Snapshot) -> str:
     """How many workers live; a suspended one gives no sign."""
     if not seen.suspended:
-        return f"{seen.workers} workers"
+        return f"workers {seen.workers}"
     left = seen.suspended_left_s
     return "suspended until rq resume" + ("" if left is None else f" ({left:.0f} s at most)")
 

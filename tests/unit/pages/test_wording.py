@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from fairimport import wording
-from fairimport.wording import REFUSALS, WARNINGS, refusal, warning
+from fairimport.wording import COUNTED, REFUSALS, WARNINGS, refusal, warning
 
 FILE_ERRORS = [
     "password_protected",
@@ -94,6 +94,13 @@ def test_an_unknown_code_is_named() -> None:
 def test_a_date_order_is_said_in_words() -> None:
     """DMY means nothing to a customer."""
     assert "day, month, year" in warning("date_order_from_column:DMY")
+
+
+@pytest.mark.parametrize("code", COUNTED)
+def test_one_is_not_many(code: str) -> None:
+    """Who counts says one row, or twelve of them."""
+    assert warning(f"{code}:1").startswith("One ")
+    assert warning(f"{code}:12").startswith("12 ")
 
 
 def test_a_percent_sign_in_a_fact_is_only_text() -> None:
