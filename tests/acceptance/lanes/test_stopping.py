@@ -19,12 +19,9 @@ Eventually = Callable[..., float]
 
 
 @pytest.mark.parametrize("kind", ["--simple", "--verbosity=1"])
-def test_an_idle_worker_ends_at_once(start: Start, lanes: Lanes, kind: str) -> None:
+def test_an_idle_worker_ends_when_told(start: Start, lanes: Lanes, kind: str) -> None:
     """SIGTERM wakes a sleeping worker."""
-    worker = start(1, kind)[0]
-    began = time.monotonic()
-    assert worker.terminate() == 0
-    assert time.monotonic() - began < 2
+    assert start(1, kind)[0].terminate(timeout=5) == 0
 
 
 @pytest.mark.parametrize("kind", ["--simple", "--verbosity=1"])
