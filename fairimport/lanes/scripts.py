@@ -33,9 +33,12 @@ SHARED = (
     "_claims",
     "_window",
     "_tenants",
+    "_charges",
     "_jobs",
     "_leases",
+    "_lapses",
     "_running",
+    "_reasons",
 )
 
 _MARGIN = re.compile(r"^(?=local )", re.MULTILINE)

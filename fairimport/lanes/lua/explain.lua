@@ -17,15 +17,6 @@ local function told(code, facts)
   return { code, cjson.encode(facts) }
 end
 
-local function deferred()
-  local left = {}
-  for _, id in ipairs(cjson.decode(parents or "[]")) do
-    local how = call("HGET", job_key(id), "status") or "gone"
-    if how ~= "finished" then left[id] = how end
-  end
-  return told("deferred", { depends_on = left })
-end
-
 local function started()
   local it = lease and lease_of(lease)
   if not it then return told("no_lease", { worker = worker or nil }) end
@@ -54,7 +45,7 @@ local function queued()
 end
 
 if not status then return told("unknown", {}) end
-if status == "deferred" then return deferred() end
+if status == "deferred" then return told("deferred", { depends_on = unfinished(parents) }) end
 if status == "scheduled" then
   return told("scheduled", { at = tonumber(call("ZSCORE", RQ .. "scheduled:" .. queue, job) or nil) })
 end

@@ -433,7 +433,7 @@ def test_a_job_without_a_tenant_belongs_to_its_parents(lab: Lab) -> None:
 def test_every_code_is_in_the_docs_and_has_words() -> None:
     """What the scripts may say is what the page lists, and what pages and `fairtop` can say."""
     lua = Path(lanes.__file__).parent / "lua"
-    text = (lua / "explain.lua").read_text() + (lua / "_running.lua").read_text()
+    text = (lua / "explain.lua").read_text() + (lua / "_reasons.lua").read_text()
     told_ones = set(re.findall(r'(?:told\((?:still or )?|return |and |or )"([a-z_]{4,})"', text))
     order = {*ORDER, "suspended", "no_worker"}
     assert order <= told_ones | {"limits_not_loaded"}
