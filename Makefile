@@ -35,7 +35,7 @@ lint: $(DEV_READY)  ## Check style, types, layers and migrations
 	@$(BIN)/lint-imports
 	@DATABASE_URL=sqlite://:memory: $(BIN)/python manage.py makemigrations --check --dry-run
 
-soak: $(DEV_READY)  ## The long forms, more than an hour: 100,000 wrong files, then the scheduler's benchmarks (figures in .measured/)
+soak: $(DEV_READY)  ## The long forms, about an hour: 100,000 wrong files, then the scheduler's benchmarks (figures in .measured/)
 	@failed=0; \
 	$(BIN)/python -m tests.fuzz --files 100000 --seed $$(date +%s) || failed=1; \
 	$(BIN)/python -m bench suite $(ARGS) || failed=1; \

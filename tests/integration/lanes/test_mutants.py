@@ -193,7 +193,7 @@ def test_a_job_that_is_given_up_is_kept_as_its_host_wants(
     score = lab.redis.zscore("rq:failed:imports", "job")
     assert score == (-1 if kept is None else lab.now // 1_000_000 + kept)
     assert lab.redis.smembers(lab.lanes.keys.owed) == {b"job"}
-    assert not lab.redis.hexists("rq:job:job", "lapses")
+    assert lab.redis.hmget("rq:job:job", "given_up", "lapses") == [b"1", None]
     assert lab.lane("acme") == []
 
 
