@@ -96,7 +96,7 @@ def of(run: ImportRun) -> Progress:
         cap=own.cap if own else TenantLimit.objects.cap_of(run.tenant),
         rate_per_s=pace.rate(paces, time.time(), since),
         eta=(guess.low_s, guess.high_s) if guess else None,
-        basis=_basis(guess, left),
+        basis=_basis(guess, left, reason),
         reason=reason,
         updated_at=counts["worked_at"],
     )
@@ -152,9 +152,11 @@ def _reason(run: ImportRun, counts: Mapping[str, Any], lanes: Snapshot | None) -
     return waiting.why(run, lanes, moves=fresh or bool(lanes.workers and in_hand))
 
 
-def _basis(guess: pace.Estimate | None, left: int) -> str:
+def _basis(guess: pace.Estimate | None, left: int, reason: Reason | None) -> str:
     if not left:
         return ""
+    if reason is not None:
+        return _("known again when its rows go on")
     if guess is None:
         return _("known after the first rows, about 20 seconds of them")
     return _("from the last %(seconds)d seconds") % {"seconds": guess.seen_s}

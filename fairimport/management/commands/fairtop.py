@@ -123,15 +123,17 @@ def table(queue: str, seen: Snapshot) -> Table:
     closed = "" if seen.loaded else " - closed, limits are not loaded"
     drawn = Table(
         box=SIMPLE,
+        pad_edge=False,
+        collapse_padding=True,
         title=f"{queue}: {crew(seen)}, in flight {seen.live}, to be routed {seen.inbox}{closed}",
         caption=f"longest run of one tenant {seen.longest_run}, while others waited "
         f"{seen.longest_run_contended}; lapses {seen.lapses}; waits in seconds, shares of "
         "worker-seconds and of jobs, all of the last five minutes",
     )
-    drawn.add_column("tenant")
+    drawn.add_column("tenant", overflow="fold")
     for name in COLUMNS:
         drawn.add_column(name, justify="right", no_wrap=True)
-    drawn.add_column("why it waits")
+    drawn.add_column("why it waits", overflow="fold")
     for state in sorted(seen.tenants.values(), key=lambda it: (-it.seconds, it.tenant)):
         drawn.add_row(*_cells(state))
     return drawn

@@ -137,6 +137,20 @@ def test_the_table_says_why_tenants_wait(lanes: Lanes, lab: Lab, wide: None) -> 
     assert "all work is suspended" in fairtop("--once")
 
 
+def test_the_table_fits_eighty_columns(
+    lanes: Lanes, lab: Lab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Words are wrapped, and none is cut off; a long name takes more lines."""
+    monkeypatch.setenv("COLUMNS", "80")
+    lab.push("a", "acme.example.com")
+    lanes.route()
+    suspend(lab.redis)
+    printed = fairtop("--once")
+    assert all(len(line) <= 80 for line in printed.splitlines())
+    assert "suspended" in printed.split("why it")[1]
+    assert "\N{HORIZONTAL ELLIPSIS}" not in printed
+
+
 @pytest.mark.parametrize("command", [["fairtop", "--queue", "nope"], ["fairworker", "nope"]])
 def test_an_unknown_queue_is_one_sentence(command: list[str]) -> None:
     """It names those that there are."""

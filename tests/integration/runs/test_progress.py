@@ -251,6 +251,18 @@ def test_an_estimate_comes_with_its_basis(started):
     assert "30 seconds" in now.basis
 
 
+def test_what_is_held_up_has_no_estimate(started):
+    """Its last rows say nothing about when it goes on; neither is it a matter of 20 seconds."""
+    run = started(csv_of(64))
+    slices.work(run.pk, "t", budget=0)
+    bucket = int(time.time() // 10)
+    Chunk.objects.filter(run=run, next_row__gt=0).update(pace=[[bucket - 2, 20], [bucket - 1, 20]])
+    push(paused=True)
+    now = progress.of(run)
+    assert (now.reason.code, now.eta) == ("paused", None)
+    assert now.basis == "known again when its rows go on"
+
+
 def test_the_cost_names_rows_slots_and_basis(ready):
     """50,000 rows of 280 ms at 4 slots are about 58 minutes."""
     run = ready(csv_of(2))
