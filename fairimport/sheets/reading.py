@@ -107,14 +107,13 @@ def _survey_book(
             spool.truncate()
         survey = Surveyor(options, limits, None if choice.ask else spool, text=False)
         facts = _go_over(book, choice.sheet, options, survey, limits, ordered=True)
-    matches = expected_names(kind, filename)
     return _result(
         survey,
         facts,
         format=kind,
         sheets=_counted(choice, survey),
         sheet=choice.sheet.name,
-        warnings=() if matches else (f"extension_does_not_match:{kind}",),
+        warnings=() if expected_names(kind, filename) else (f"extension_does_not_match:{kind}",),
         needs=("sheet",) if choice.ask else (),
         date1904=book.date1904,
     )
