@@ -10,10 +10,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from fairimport.conf import settings
+from fairimport.lanes.values import MICRO
 
 __all__ = ["Contest", "Contestant", "Working", "contest", "wait_bound"]
-
-MICRO = 1_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -28,7 +28,7 @@ _lapse: list[OnLapse] = []
 
 
 def on_maintenance(hook: Maintenance) -> Maintenance:
-    """Call `hook(lanes)` about once a lease, by one worker at a time; at once without epoch."""
+    """Call `hook(lanes)` about once a second, in one worker at a time; closed lanes, too."""
     return _add(_maintenance, hook)
 
 

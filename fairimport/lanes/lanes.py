@@ -15,7 +15,6 @@ from fairimport.conf import settings
 from fairimport.lanes import stats
 from fairimport.lanes.keys import Keys
 from fairimport.lanes.replies import (
-    MICRO,
     Claimed,
     Closed,
     Idle,
@@ -25,7 +24,7 @@ from fairimport.lanes.replies import (
     word,
 )
 from fairimport.lanes.scripts import Call, Scripts
-from fairimport.lanes.values import Lapse, Lease, Limit, Reason, Snapshot, WorkerStatus
+from fairimport.lanes.values import MICRO, Lapse, Lease, Limit, Reason, Snapshot, WorkerStatus
 
 if TYPE_CHECKING:
     from redis import Redis

@@ -8,11 +8,9 @@ from typing import Any
 
 from redis.exceptions import RedisError
 
-from fairimport.lanes.values import Lapse
+from fairimport.lanes.values import MICRO, Lapse
 
-__all__ = ["MICRO", "Claimed", "Closed", "Idle", "claimed", "lapses", "text", "word"]
-
-MICRO = 1_000_000
+__all__ = ["Claimed", "Closed", "Idle", "claimed", "lapses", "text", "word"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

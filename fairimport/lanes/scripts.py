@@ -19,6 +19,7 @@ from redis.exceptions import NoScriptError
 
 from fairimport.conf import settings
 from fairimport.lanes.keys import Keys
+from fairimport.lanes.values import MICRO
 
 if TYPE_CHECKING:
     from redis import Redis
@@ -154,8 +155,8 @@ def _as_json(
         {
             "cap": cap,
             "weight": weight,
-            "guess": round(turn * 1_000_000),
-            "term": round(lease * 1_000_000),
+            "guess": round(turn * MICRO),
+            "term": round(lease * MICRO),
             "max_lapses": max_lapses,
             "turns": by_turns,
         }

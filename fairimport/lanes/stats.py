@@ -6,11 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from fairimport.lanes.bounds import Contest, Contestant, contest, wait_bound
-from fairimport.lanes.values import LaneState, Snapshot
+from fairimport.lanes.values import MICRO, LaneState, Snapshot
 
 __all__ = ["quantile", "snapshot"]
-
-MICRO = 1_000_000
 
 
 def quantile(bins: Mapping[int, int], share: float) -> float | None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 __all__ = [
+    "MICRO",
     "LaneState",
     "Lapse",
     "Lease",
@@ -16,6 +17,9 @@ __all__ = [
     "Snapshot",
     "WorkerStatus",
 ]
+
+MICRO = 1_000_000
+"""The scripts' times are microseconds."""
 
 
 @dataclass(frozen=True, slots=True)
