@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.background import runs, until
 from tests.fairworkers import descendants
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -99,21 +100,8 @@ def _kill(pid: int) -> None:
         return
 
 
-def _running(pids: list[int]) -> list[int]:
-    def runs(pid: int) -> bool:
-        try:
-            return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
-        except OSError:
-            return False
-
-    return [pid for pid in pids if runs(pid)]
-
-
-def _none_left(pids: list[int], seconds: float) -> list[int]:
-    deadline = time.monotonic() + seconds
-    while (left := _running(pids)) and time.monotonic() < deadline:
-        time.sleep(0.1)
-    return left
+def _all_gone(pids: list[int]) -> bool:
+    return not any(map(runs, pids))
 
 
 def test_the_demo_says_where_and_who_and_ends_when_told(demo: Callable[..., Demo]) -> None:
@@ -128,7 +116,7 @@ def test_the_demo_says_where_and_who_and_ends_when_told(demo: Callable[..., Demo
     assert len(below) >= 4
     running.popen.send_signal(signal.SIGTERM)
     assert running.popen.wait(timeout=40) == 0
-    assert _none_left(below, seconds=2) == []
+    assert until(lambda: _all_gone(below), 2)
     assert running.said.endswith("Stopped.\n")
 
 
@@ -139,7 +127,7 @@ def test_nothing_outlives_a_demo_that_was_killed(demo: Callable[..., Demo]) -> N
     below = descendants(running.popen.pid)
     running.popen.kill()
     running.popen.wait(timeout=10)
-    assert _none_left(below, seconds=15) == []
+    assert until(lambda: _all_gone(below), 15)
 
 
 def test_a_program_that_was_killed_is_started_again(demo: Callable[..., Demo]) -> None:

@@ -6,13 +6,13 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 from django.db import connection
 
 from demo_site.servers import AlreadyRunning, PostgresServer, RedisServer, socket_in
+from tests.background import runs, until
 
 CHILD = """
 import sys, time
@@ -22,19 +22,6 @@ server = RedisServer(Path(sys.argv[1])).start()
 print(server.pid, flush=True)
 time.sleep(60)
 """
-
-
-def _gone(pid: int, seconds: float = 5.0) -> bool:
-    deadline = time.monotonic() + seconds
-    while time.monotonic() < deadline:
-        try:
-            state = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0]
-        except OSError:
-            return True
-        if state == "Z":
-            return True
-        time.sleep(0.02)
-    return False
 
 
 def test_a_server_starts_empty_and_never_evicts(redis_server: RedisServer) -> None:
@@ -93,7 +80,7 @@ def test_a_server_ends_with_the_process_that_started_it(tmp_path: Path, signum: 
         pid = int(owner.stdout.readline())
         os.kill(owner.pid, signum)
         owner.wait(timeout=10)
-    assert _gone(pid)
+    assert until(lambda: not runs(pid), 5)
 
 
 def test_a_long_folder_gets_a_short_socket_path(tmp_path: Path) -> None:

@@ -13,18 +13,10 @@ import pytest
 
 from fairimport.lanes import LaneJob, Lanes, lane
 from tests.acceptance.lanes.conftest import LEASE, Start
+from tests.background import runs
 from tests.lanejobs import die, hang, sleep, write_slowly
 
 Eventually = Callable[..., float]
-
-
-def gone(pid: int) -> bool:
-    """Whether a process has ended; a zombie has."""
-    try:
-        state = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0]
-    except OSError:
-        return True
-    return state == "Z"
 
 
 def busy(lanes: Lanes) -> Callable[[], bool]:
@@ -63,7 +55,7 @@ def test_a_horse_dies_with_its_parent(start: Start, lanes: Lanes, eventually: Ev
     eventually(worker.children)
     horse = worker.children()[0]
     worker.kill()
-    assert eventually(lambda: gone(horse)) < 1
+    assert eventually(lambda: not runs(horse)) < 1
     start()
     held = lanes.leases("acme")[0].id
     took = eventually(lambda: held not in [lease.id for lease in lanes.leases("acme")])

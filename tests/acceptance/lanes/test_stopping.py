@@ -12,7 +12,7 @@ import pytest
 
 from fairimport.lanes import Lanes, lane
 from tests.acceptance.lanes.conftest import LEASE, Start
-from tests.acceptance.lanes.test_deaths import gone
+from tests.background import runs
 from tests.lanejobs import hang, noop, sleep, yield_until, yield_when_asked
 
 Eventually = Callable[..., float]
@@ -67,7 +67,7 @@ def test_the_second_signal_ends_the_horse_and_releases_its_job(
     time.sleep(1.2)
     worker.send(signal.SIGTERM)
     worker.popen.wait(timeout=5)
-    assert gone(horse)
+    assert not runs(horse)
     assert job.get_status() == "queued"
     assert not lanes.leases("acme")
 
@@ -112,7 +112,7 @@ def test_children_die_with_their_supervisor(
     eventually(lambda: len(command.children()) == 4)
     pids = command.children()
     command.kill()
-    assert eventually(lambda: all(gone(pid) for pid in pids)) < 1.5
+    assert eventually(lambda: not any(map(runs, pids))) < 1.5
 
 
 def test_a_worker_that_dies_alone_is_started_again(

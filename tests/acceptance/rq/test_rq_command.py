@@ -85,4 +85,4 @@ def test_suspend_and_resume_by_command(
     until(lambda: redis.hget("rq:worker:ann", "state") == b"suspended")
     job = acme.enqueue(jobs.note)
     rq("resume")
-    until(lambda: job.get_status() == JobStatus.FINISHED)
+    assert until(lambda: job.get_status() == JobStatus.FINISHED)

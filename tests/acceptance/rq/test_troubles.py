@@ -203,7 +203,7 @@ def test_commands_are_heard_again_after_their_connection_was_lost(
     until(lambda: redis.scard(jobs.RUNNING) == 1)
     until(lambda: redis.execute_command("PUBSUB", "NUMSUB", "rq:pubsub:ann")[1] == 1, 6)
     send_kill_horse_command(redis, "ann")
-    until(lambda: job.get_status() == JobStatus.FAILED)
+    assert until(lambda: job.get_status() == JobStatus.FAILED)
 
 
 def test_cut_connections_cost_no_flood_of_messages(

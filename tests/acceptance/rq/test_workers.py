@@ -240,7 +240,7 @@ def test_a_worker_registers_again_when_redis_has_forgotten_it(
     redis.flushall()
     until(lambda: [worker.name for worker in Worker.all(redis)] == ["ann"], 5)
     job = acme.enqueue(jobs.note)
-    until(lambda: job.get_status() == JobStatus.FINISHED, 5)
+    assert until(lambda: job.get_status() == JobStatus.FINISHED, 5)
 
 
 @pytest.mark.parametrize("kind", [FairSimpleWorker, FairWorker])

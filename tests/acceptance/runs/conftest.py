@@ -7,7 +7,6 @@ import signal
 import sqlite3
 import time
 import uuid
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -19,20 +18,12 @@ from fairimport.models import Chunk, ImportRun, TenantLimit
 from fairimport.progress import OUTCOMES
 from fairimport.runs import control, intake
 from fairimport.states import ENDED, State
+from tests.background import until
 from tests.fairworkers import WorkerProcess
 from tests.warehouse.models import Movement
 
 LEASE = 2.0
 """Seconds, as in `tests.settings`."""
-
-
-def until(what: Callable[[], Any], seconds: float, why: str = "") -> Any:
-    """Wait until it is true, and return it; fail after so many seconds."""
-    deadline = time.monotonic() + seconds
-    while not (found := what()):
-        assert time.monotonic() < deadline, f"not within {seconds} s: {why or what}"
-        time.sleep(0.02)
-    return found
 
 
 def csv_of(rows: int, **names: str) -> str:
@@ -157,15 +148,6 @@ def can_write() -> bool:
     finally:
         other.close()
     return True
-
-
-def is_alive(pid: int) -> bool:
-    """Whether a process runs (a zombie does not)."""
-    try:
-        with open(f"/proc/{pid}/stat") as stat:
-            return stat.read().rpartition(")")[2].split()[0] not in "ZX"
-    except OSError:
-        return False
 
 
 def kill(*pids: int) -> None:

@@ -11,7 +11,8 @@ import pytest
 
 from fairimport.models import ImportRun
 from fairimport.states import State
-from tests.acceptance.runs.conftest import csv_of, until
+from tests.acceptance.runs.conftest import csv_of
+from tests.background import until
 
 ROOT = Path(__file__).resolve().parents[3]
 

@@ -9,7 +9,8 @@ import time
 import pytest
 from django.db import connection, connections
 
-from tests.acceptance.runs.conftest import LEASE, busy, csv_of, horse_of, until
+from tests.acceptance.runs.conftest import LEASE, busy, csv_of, horse_of
+from tests.background import until
 
 pytestmark = pytest.mark.postgres
 

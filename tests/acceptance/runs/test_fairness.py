@@ -21,8 +21,8 @@ from tests.acceptance.runs.conftest import (
     in_flight,
     kill,
     limit,
-    until,
 )
+from tests.background import until
 
 
 def test_a_cap_of_0_pauses_and_1_starts(imports, fairworkers):
@@ -53,7 +53,7 @@ def test_a_dead_runs_slot_comes_back(imports, fairworkers):
     run.delete()
     again = imports.start(csv_of(5), tenant="acme")
     imports.finishes(again, 5 * LEASE + 10)
-    until(lambda: in_flight() == 0, 2.5 * LEASE, "all slots are free")
+    assert until(lambda: in_flight() == 0, 2.5 * LEASE, "all slots are free")
 
 
 @pytest.mark.both_databases

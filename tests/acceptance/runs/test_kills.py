@@ -18,11 +18,10 @@ from tests.acceptance.runs.conftest import (
     freeze,
     horse_of,
     in_flight,
-    is_alive,
     kill,
     limit,
-    until,
 )
+from tests.background import runs, until
 
 SLOW = {"sleep_ms": 20}
 
@@ -45,7 +44,7 @@ def test_a_killed_worker_loses_no_row_and_does_none_twice(imports, fairworkers, 
     kill(*pids)
     killed = time.monotonic()
     horse = pids[-1]
-    until(lambda: not is_alive(horse), 1.0, "the horse of a killed parent is gone")
+    until(lambda: not runs(horse), 1.0, "the horse of a killed parent is gone")
     before = imports.done(run)
     imports.after_rows(run, before + 2, 2.5 * LEASE)
     imports.finishes(run)

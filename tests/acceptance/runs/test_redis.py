@@ -11,7 +11,8 @@ from fairimport.lanes import get_lanes
 from fairimport.models import Chunk
 from fairimport.runs import control
 from fairimport.states import State
-from tests.acceptance.runs.conftest import LEASE, csv_of, in_flight, limit, until
+from tests.acceptance.runs.conftest import LEASE, csv_of, in_flight, limit
+from tests.background import until
 
 AWAY_S = float(os.environ.get("FAIRIMPORT_TEST_REDIS_AWAY_S", "20"))
 

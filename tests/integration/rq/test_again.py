@@ -157,7 +157,7 @@ def test_what_is_due_starts_within_seconds(acme: LaneQueue, background: Any) -> 
     """A worker that waits takes a job of the next second without anybody's help."""
     background()
     job = acme.enqueue_in(timedelta(seconds=1), jobs.note)
-    until(lambda: job.get_status() == JobStatus.FINISHED, 5)
+    assert until(lambda: job.get_status() == JobStatus.FINISHED, 5)
 
 
 def test_asking_for_a_scheduler_starts_no_process(acme: LaneQueue, background: Any) -> None:

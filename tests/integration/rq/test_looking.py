@@ -215,7 +215,7 @@ def test_the_pages_stop_a_running_job(
     job = acme.enqueue(jobs.wait_at_gate)
     until(lambda: redis.scard(jobs.RUNNING) == 1)
     staff.post(reverse("django_rq:stop_job", args=[0, job.id]))
-    until(lambda: job.get_status() == JobStatus.STOPPED)
+    assert until(lambda: job.get_status() == JobStatus.STOPPED)
 
 
 def test_a_look_by_a_stranger_changes_nothing(lanes: Lanes, acme: LaneQueue, redis: Redis) -> None:

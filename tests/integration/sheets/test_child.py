@@ -16,6 +16,7 @@ from fairimport.errors import FileRefused
 from fairimport.sheets import ReadOptions, Survey, parent, read, rows
 from fairimport.sheets import child as child_process
 from fairimport.sheets.limits import Limits
+from tests.background import runs, until
 
 TEXT = "Code,Name,Qty\nA-1,Lamp,3\nA-2,Desk,4\n"
 
@@ -173,18 +174,7 @@ def test_the_child_dies_with_its_parent(table):
     middle.wait()
     middle.stdin.close()
     middle.stdout.close()
-    deadline = time.monotonic() + 5
-    while _is_running(reader) and time.monotonic() < deadline:
-        time.sleep(0.02)
-    assert not _is_running(reader)
-
-
-def _is_running(pid: int) -> bool:
-    try:
-        with open(f"/proc/{pid}/stat") as stat:
-            return stat.read().rpartition(")")[2].split()[0] not in ("Z", "X")
-    except FileNotFoundError:
-        return False
+    assert until(lambda: not runs(reader), 5)
 
 
 def test_one_child_can_read_many_files(table):

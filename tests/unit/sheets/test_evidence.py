@@ -95,3 +95,4 @@ def test_any_text_may_come(texts):
     evidence.add((text, 1) for text in texts)
     evidence.date_evidence()
     evidence.decimal_evidence()
+    assert evidence.errors <= len(texts)
